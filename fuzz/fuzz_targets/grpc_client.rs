@@ -72,7 +72,7 @@ fn messages(pieces: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
 /// The content of the reply, where the client takes it for one.
 fn reply(pieces: &[&[u8]]) -> Option<Vec<u8>> {
     let call = Http2Request::call("http", "/p.S/M", "h", &[], false).expect("a call");
-    let mut client = Http2Client::new(Arc::from([call]), Http2Limits::default()).calling();
+    let mut client = Http2Client::new(Arc::from([call]), Http2Limits::default());
     let (mut out, mut scratch) = (Vec::new(), Scratch::new());
     client.start(&mut out);
     client.receive(&SETTINGS, &mut scratch, &mut out).expect("settings");

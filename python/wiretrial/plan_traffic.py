@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from typing_extensions import TypeAliasType
 
+from wiretrial.plan_grpc import MessageShape
 from wiretrial.plan_shape import Shape, TypeName
 
 
@@ -50,7 +52,8 @@ class MadeOf(_Part):
     make: Made
 
 
-Text = tuple[Words | ValueOf | UrlOf | JsonOf | MadeOf, ...]
+TextPart = Words | ValueOf | UrlOf | JsonOf | MadeOf
+Text = tuple[TextPart, ...]
 
 
 class Feed(_Part):
@@ -96,7 +99,32 @@ class RegexIn(_Part):
     regex: str
 
 
-Found = Literal["status", "body", "bytes"] | JsonAt | HeaderOf | CookieOf | RegexIn
+Scalar = (
+    Literal["text", "bool", "unsigned", "signed", "zigzag", "fixed32", "fixed64"]
+    | Literal["sfixed32", "sfixed64", "float", "double"]
+)
+"""What a value of protobuf means on the wire."""
+
+
+class FieldPlace(_Part):
+    """Where a field stands in a message: numbers, each with which of its occurrences it is.
+
+    None: the last one. `has_usual`: where it is not written it is zero, false or empty.
+    """
+
+    name: str
+    path: tuple[tuple[int, int | None], ...]
+    scalar: Scalar = Field(alias="as")
+    has_usual: bool = False
+
+
+class FieldOf(_Part):
+    """A field of the first message of a reply of gRPC."""
+
+    place: FieldPlace = Field(alias="field")
+
+
+Found = Literal["status", "body", "bytes"] | JsonAt | HeaderOf | CookieOf | RegexIn | FieldOf
 
 
 class PathFilter(_Part):
@@ -283,10 +311,59 @@ class Capture(_Part):
     most: int = 8192
 
 
+class BytesPiece(_Part):
+    """A piece of a message, as it stands, base64."""
+
+    base64: str = Field(alias="bytes")
+
+
+class TextPiece(_Part):
+    """A text in UTF-8."""
+
+    text: Text
+
+
+class SizedPiece(_Part):
+    """The length of what follows as a varint, and that."""
+
+    sized: tuple[Piece, ...]
+
+
+class NumberOf(_Part):
+    """Which number it is, and how it stands on the wire."""
+
+    of: TextPart
+    scalar: Scalar = Field(alias="as")
+
+
+class NumberPiece(_Part):
+    """A number, of its digits."""
+
+    number: NumberOf
+
+
+# It stands in itself: with a name, its schema refers to it.
+Piece = TypeAliasType("Piece", BytesPiece | TextPiece | SizedPiece | NumberPiece)
+
+
+class Call(_Part):
+    """A call of gRPC: its messages in pieces, and what each message of a right reply is.
+
+    `replies`: how many of these there are, from and to; None: any number.
+    """
+
+    path: str
+    messages: tuple[tuple[Piece, ...], ...]
+    deadline_ns: int | None = None
+    replies: tuple[int, int | None]
+    shape: MessageShape | None = None
+
+
 class Route(_Part):
     """A request, and what a right reply to it is.
 
-    `follow`: so many redirects to the same origin at most are part of it.
+    `follow`: so many redirects to the same origin at most are part of it. `call`: it is one of
+    gRPC, without target and body, and its status is one of gRPC.
     """
 
     name: str
@@ -297,6 +374,7 @@ class Route(_Part):
     expect: RouteExpect = Field(default_factory=RouteExpect)
     follow: int = 0
     captures: tuple[Capture, ...] = ()
+    call: Call | None = Field(default=None, exclude_if=lambda call: call is None)
 
 
 class Line(_Part):

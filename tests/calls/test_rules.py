@@ -17,11 +17,12 @@ from pydantic import JsonValue
 
 from tests.calls.held import fits
 from wiretrial.calls import fields, messages, wire
-from wiretrial.calls.learning import Learned, Reply, learned
+from wiretrial.calls.asking import Reply
 from wiretrial.calls.methods import Method, Methods
 from wiretrial.errors import WiretrialError
 from wiretrial.plan import EchoContent, FieldsContent, LearnedContent, StatusContent
 from wiretrial.plan_grpc import MessageShape
+from wiretrial.traffic.learning.calls import Learned, learned
 
 MANY = 30
 Made = dict[str, JsonValue]

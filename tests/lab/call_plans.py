@@ -9,6 +9,7 @@ from wiretrial.plan import (
     Expect,
     FieldsContent,
     FixedPayload,
+    Http,
     LearnedContent,
     ListPayload,
     Load,
@@ -20,6 +21,29 @@ from wiretrial.plan import (
     Target,
 )
 from wiretrial.plan_grpc import FieldShape, Grpc, MessageShape
+from wiretrial.plan_traffic import (
+    BytesPiece,
+    Call,
+    Capture,
+    Check,
+    Compared,
+    Feed,
+    FieldOf,
+    FieldPlace,
+    Flow,
+    MadeOf,
+    NumberOf,
+    NumberPiece,
+    Route,
+    RouteExpect,
+    SizedPiece,
+    StatusIn,
+    Step,
+    TextOperand,
+    TextPiece,
+    Traffic,
+    ValueOf,
+)
 
 TEXT = base64.b64encode(b"a message of 32 bytes, or so ....").decode()
 
@@ -62,3 +86,61 @@ PLANS = [
         (Grpc(kind="client", status=5), ListPayload(base64=(TEXT,)), EchoContent()),
     )
 ]
+
+_OF = ValueOf(value="item")
+_SESSIONS = Traffic(
+    feeds=(Feed(name="items", columns=("item",), rows=(("tea",),)),),
+    routes=(
+        Route(
+            name="find",
+            method="POST",
+            target=(),
+            headers=(("tenant", (MadeOf(make="user"),)),),
+            expect=RouteExpect(
+                status=StatusIn(statuses=(0,)),
+                checks=(
+                    Check(
+                        of=FieldOf(
+                            place=FieldPlace(
+                                name="$.a[1].b", path=((9, 1), (2, None)), scalar="text"
+                            )
+                        ),
+                        test=Compared(how="==", operand=TextOperand(text=(_OF,))),
+                    ),
+                ),
+            ),
+            captures=(
+                Capture(
+                    name="stock",
+                    of=FieldOf(
+                        place=FieldPlace(
+                            name="$.stock", path=((3, None),), scalar="zigzag", has_usual=True
+                        )
+                    ),
+                ),
+            ),
+            call=Call(
+                path="/a.B/C",
+                messages=(
+                    (
+                        BytesPiece(base64="Cg=="),
+                        SizedPiece(sized=(TextPiece(text=(_OF,)),)),
+                        NumberPiece(number=NumberOf(of=MadeOf(make="seq"), scalar="signed")),
+                    ),
+                ),
+                deadline_ns=10**9,
+                replies=(1, None),
+                shape=REPLY,
+            ),
+        ),
+    ),
+    flows=(Flow(name="find", feed="items", steps=(Step(route=0),)),),
+)
+PLANS.append(
+    Plan(
+        target=Target(url="http://h:1/", http=Http(version="2")),
+        traffic=_SESSIONS,
+        load=Load(connections=1),
+        stop=Stop(sessions=1),
+    )
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import jsonschema
@@ -99,18 +100,21 @@ NAMED_ELSEWHERE = {"schema", "version"}
 """The engine checks these two by value when it reads a plan; our models have them as constants."""
 
 
-def _shape(node: Schema | Literal[True], defs: Schema, above: tuple[str, ...] = ()) -> Any:
+def _shape(
+    node: Schema | Literal[True], defs: Schema, above: Mapping[str, int] | None = None, at: int = 0
+) -> Any:
     """What a schema admits, without words, formats and the ways of writing the same thing.
 
-    `above`: the definitions that this node is a part of; one that stands in itself is named by how
-    far above it begins.
+    `at`: how many arrays and objects this node stands in. `above`: the definitions that it is a
+    part of, with the same of them; one that stands in itself is named by how far above it begins.
     """
+    above = above or {}
     if node is True or not node.keys() - {"title", "description"}:
         return "anything"
     if "$ref" in node:
         name = node["$ref"].rsplit("/", 1)[1]
         if name in above:
-            return ("again", above[::-1].index(name))
+            return ("again", at - above[name])
         target = defs[name]
         beside = {key: value for key, value in node.items() if key == "properties"}
         whole = (
@@ -118,33 +122,33 @@ def _shape(node: Schema | Literal[True], defs: Schema, above: tuple[str, ...] = 
             if beside
             else target
         )
-        return _shape(whole, defs, (*above, name))
+        return _shape(whole, defs, {**above, name: at}, at)
     if "allOf" in node:
         (only,) = node["allOf"]
-        return _shape(only, defs, above)
+        return _shape(only, defs, above, at)
     choices = node.get("oneOf") or node.get("anyOf")
     if choices:
-        return _union([_shape(choice, defs, above) for choice in choices])
+        return _union([_shape(choice, defs, above, at) for choice in choices])
     if "const" in node:
         return ("one of", frozenset({node["const"]}))
     if "enum" in node:
         return ("one of", frozenset(node["enum"]))
     kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
-    return _union([_of_kind(kind, node, defs, above) for kind in kinds])
+    return _union([_of_kind(kind, node, defs, above, at) for kind in kinds])
 
 
-def _of_kind(kind: str, node: Schema, defs: Schema, above: tuple[str, ...]) -> Any:
+def _of_kind(kind: str, node: Schema, defs: Schema, above: Mapping[str, int], at: int) -> Any:
     if kind == "array":
         parts = node.get("prefixItems")
         if parts:
-            return ("tuple", tuple(_shape(part, defs, above) for part in parts))
-        return ("array", _shape(node["items"], defs, above))
+            return ("tuple", tuple(_shape(part, defs, above, at + 1) for part in parts))
+        return ("array", _shape(node["items"], defs, above, at + 1))
     if kind != "object":
         return kind
     if "properties" not in node:
-        return ("map", _shape(node["additionalProperties"], defs, above))
+        return ("map", _shape(node["additionalProperties"], defs, above, at + 1))
     members = {
-        name: _shape(member, defs, above)
+        name: _shape(member, defs, above, at + 1)
         for name, member in node["properties"].items()
         if name not in NAMED_ELSEWHERE
     }

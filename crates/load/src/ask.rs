@@ -277,6 +277,7 @@ fn one_route(plan: &Plan) -> Traffic {
         follow: 0,
         captures: Vec::new(),
         line: None,
+        call: None,
     };
     let flow = Flow {
         name: String::new(),

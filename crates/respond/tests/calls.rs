@@ -32,13 +32,14 @@ struct Came {
 
 /// One call with this content, as it is.
 fn call(server: &Server, path: &str, headers: &[(&str, &str)], content: &[u8]) -> Came {
-    let request = Http2Request::call("http", path, "a", headers, false).unwrap();
+    let headers: Vec<_> =
+        headers.iter().map(|(name, value)| (*name, vec![HeadPart::Text(value)])).collect();
+    let request = Http2Request::call("http", path, "a", &headers, false).unwrap();
     ask(server, request, content)
 }
 
 fn ask(server: &Server, request: Http2Request, content: &[u8]) -> Came {
-    let session = Http2Client::telling_heads(Arc::from([request]), Http2Limits::default());
-    let mut session = session.calling();
+    let mut session = Http2Client::telling_heads(Arc::from([request]), Http2Limits::default());
     let mut client = Client::http(server);
     let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
     let mut came = Came::default();

@@ -5,15 +5,14 @@ Knows calls and bytes; must not know what messages mean, nor what is learned.
 
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wiretrial.calls import channel
+from wiretrial.calls import channel, metadata
 from wiretrial.calls.channel import Server
-from wiretrial.calls.learning import Reply
 from wiretrial.calls.methods import Method
 
 if TYPE_CHECKING:
@@ -21,15 +20,22 @@ if TYPE_CHECKING:
 
 Messages = Callable[[int], Sequence[bytes]]
 """Those of the call with a number, from 0."""
-BINARY = "-bin"
-"""Names of metadata whose values are bytes end so."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply as it came, with the call's own messages. `at`: seconds since 1970."""
+
+    messages: tuple[bytes, ...]
+    sent: tuple[bytes, ...]
+    at: float
 
 
 def replies(
     server: Server,
     method: Method,
     sent: Messages,
-    metadata: Sequence[tuple[str, str]],
+    fields: Sequence[tuple[str, str]],
     *,
     calls: int,
     connections: int,
@@ -43,7 +49,7 @@ def replies(
 
     found: list[Reply] = []
     ends = time.monotonic() + limit_s
-    fields = [_field(name, value) for name, value in metadata]
+    sent_with = [_field(name, value) for name, value in fields]
     with ExitStack() as stack:
         channels = [stack.enter_context(channel.opened(server)) for _ in range(connections)]
         for number in range(calls):
@@ -52,7 +58,9 @@ def replies(
                 break
             messages = tuple(sent(number))
             try:
-                came = tuple(_call(channels[number % connections], method, messages, fields, left))
+                came = tuple(
+                    _call(channels[number % connections], method, messages, sent_with, left)
+                )
             except grpc.RpcError as error:
                 # An error is not learned from: the load counts it by its status.
                 if error.code() is grpc.StatusCode.UNAVAILABLE and not found:
@@ -66,27 +74,22 @@ def _call(
     through: grpc.Channel,
     method: Method,
     messages: Sequence[bytes],
-    metadata: Sequence[tuple[str, str | bytes]],
+    fields: Sequence[tuple[str, str | bytes]],
     limit_s: float,
 ) -> Iterator[bytes]:
     """One call: the messages of its reply. Bytes are neither written nor read as messages."""
     path = f"/{method.path}"
     match method.kind:
         case "unary":
-            yield through.unary_unary(path)(messages[0], limit_s, metadata)
+            yield through.unary_unary(path)(messages[0], limit_s, fields)
         case "client":
-            yield through.stream_unary(path)(iter(messages), limit_s, metadata)
+            yield through.stream_unary(path)(iter(messages), limit_s, fields)
         case "server":
-            yield from through.unary_stream(path)(messages[0], limit_s, metadata)
+            yield from through.unary_stream(path)(messages[0], limit_s, fields)
         case "bidi":
-            yield from through.stream_stream(path)(iter(messages), limit_s, metadata)
+            yield from through.stream_stream(path)(iter(messages), limit_s, fields)
 
 
 def _field(name: str, value: str) -> tuple[str, str | bytes]:
     """Metadata as it is sent: values of bytes are written in base64."""
-    return name, binary(value) if name.endswith(BINARY) else value
-
-
-def binary(value: str) -> bytes:
-    """The bytes of a value in base64, padded or not; raises ValueError where it is none."""
-    return base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    return name, metadata.binary(value) if name.endswith(metadata.BINARY) else value

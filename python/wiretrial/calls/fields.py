@@ -18,6 +18,8 @@ from wiretrial.plan_shape import Shape
 
 MOST_FIELDS, DEEPEST = 64, 16
 """Of a message's shape, and messages in messages: the engine takes no more. Others go unchecked."""
+DEEPEST_TYPE = 4
+"""Messages in messages whose types are looked at where nobody says what is in them."""
 _BYTES_OF_SIGN = 4
 """A sign of UTF-8 has so many at most."""
 _LENGTHS = {"uuid": (36, 36), "time": (20, 40)}
@@ -32,6 +34,28 @@ def of_expected(document: JsonValue, of: Descriptor, flag: str) -> MessageShape:
     if not isinstance(document, dict) or of.full_name.startswith(messages.OF_ITS_OWN):
         return _of_constants([messages.document(message)], of, others=False, depth=1)
     return _asked(document, message, of, 1)
+
+
+def of_type(of: Descriptor, depth: int = 1, within: tuple[str, ...] = ()) -> MessageShape:
+    """Any message of this type: known fields have their types on the wire, and texts are UTF-8.
+
+    What is in messages that lie deep, or in one of their own type, goes unchecked. So do repeated
+    numbers, which may be packed or not.
+    """
+    kept = []
+    for field in of.fields:
+        if field.is_repeated and field.message_type is None and wire.type_of(field) != "len":
+            continue
+        if field.is_packed or field.type == FieldDescriptor.TYPE_GROUP:
+            continue
+        said: dict[str, Any] = {}
+        if field.type == FieldDescriptor.TYPE_STRING:
+            said["utf8"] = True
+        inner = field.message_type
+        if inner is not None and depth < DEEPEST_TYPE and inner.full_name not in within:
+            said["message"] = of_type(inner, depth + 1, (*within, of.full_name))
+        kept.append(FieldShape(number=field.number, wire=wire.type_of(field), **said))
+    return MessageShape(fields=tuple(kept[:MOST_FIELDS]), others=True)
 
 
 def of_shape(shape: Shape, of: Descriptor, *, others: bool = False, depth: int = 1) -> MessageShape:

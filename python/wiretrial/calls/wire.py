@@ -54,14 +54,24 @@ def raw(field: FieldDescriptor, value: JsonValue) -> bytes:
             return value.encode("latin-1")
         case str() if field.type == FieldDescriptor.TYPE_ENUM:
             assert field.enum_type is not None
-            return _varint(field.enum_type.values_by_name[value].number)
+            return varint(field.enum_type.values_by_name[value].number)
         case str():
             return value.encode()
         case int() if field.type in _ZIGZAG:
-            return _varint(value << 1 if value >= 0 else (-value << 1) - 1)
+            return varint(value << 1 if value >= 0 else (-value << 1) - 1)
         case int():
-            return _varint(value)
+            return varint(value)
     raise TypeError(f"{field.full_name} has no values such as {value!r}")
+
+
+def varint(value: int) -> bytes:
+    """Base 128, the lowest digits first; a negative number as two's complement of 64 bits."""
+    left = value % 2**64
+    written = bytearray()
+    while left > 0x7F:
+        written.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes((*written, left))
 
 
 def in_base64(field: FieldDescriptor, values: Iterable[JsonValue]) -> tuple[str, ...]:
@@ -72,13 +82,3 @@ def in_base64(field: FieldDescriptor, values: Iterable[JsonValue]) -> tuple[str,
 def packed(field: FieldDescriptor, values: Iterable[JsonValue]) -> str:
     """All these elements as the one occurrence that they are on the wire, in base64."""
     return base64.b64encode(b"".join(raw(field, one) for one in values)).decode()
-
-
-def _varint(value: int) -> bytes:
-    """Base 128, the lowest digits first; a negative number as two's complement of 64 bits."""
-    left = value % 2**64
-    written = bytearray()
-    while left > 0x7F:
-        written.append(left & 0x7F | 0x80)
-        left >>= 7
-    return bytes((*written, left))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from wiretrial.calls import asking, messages
-from wiretrial.calls.learning import Learned, Reply, learned
+from wiretrial.calls.asking import Reply
 from wiretrial.calls.methods import Method
 from wiretrial.cli import urls
 from wiretrial.cli.grpc_wanted import NUMBER, server_of
@@ -28,6 +28,7 @@ from wiretrial.plan import (
 from wiretrial.results.learned import LearnedRule
 from wiretrial.studies.learned import CONNECTIONS, LIMIT_S, SESSIONS, question
 from wiretrial.studies.spec import Case, Study
+from wiretrial.traffic.learning.calls import Learned, learned
 from wiretrial.traffic.learning.rules import bound
 from wiretrial.words import CALLS
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from wiretrial import quantities
-from wiretrial.calls import asking, compiling, fields, messages, reflection, statuses
+from wiretrial.calls import compiling, fields, messages, reflection, statuses
+from wiretrial.calls import metadata as names
 from wiretrial.calls.channel import Server
 from wiretrial.calls.methods import Method, Methods
 from wiretrial.cli import urls, workload
@@ -50,8 +51,6 @@ NUMBER = b"0" * 16
 """Of a call, in a message."""
 HTTP_STATUS = "200"
 """What --expect-status is where nobody says it."""
-_NAME = re.compile(r"[0-9a-z_.-]+")
-_RESERVED = ("grpc-", "te", "content-type", "content-length", "host", "connection")
 
 
 @dataclass(frozen=True)
@@ -112,14 +111,8 @@ def metadata(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Metadata from `name: value` lines; of a name that ends with -bin, the value is base64."""
     found = []
     for name, value in workload.headers_of(lines, None):
-        lower = name.lower()
-        if not _NAME.fullmatch(lower):
-            raise UsageProblem(
-                f"--header {name} is no name of metadata", "use a-z, 0-9, _, - and ."
-            )
-        if any(lower == one or (one[-1] == "-" and lower.startswith(one)) for one in _RESERVED):
-            raise UsageProblem(f"--header {name} is gRPC's own", "leave it out")
-        if lower.endswith(asking.BINARY):
+        lower = names.name_of(name, "--header")
+        if lower.endswith(names.BINARY):
             _require_base64(name, value)
         found.append((lower, value))
     return tuple(found)
@@ -127,7 +120,7 @@ def metadata(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _require_base64(name: str, value: str) -> None:
     try:
-        asking.binary(value)
+        names.binary(value)
     except ValueError as error:
         raise UsageProblem(f"--header {name} is no base64", "write its bytes in base64") from error
 

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial import redaction
+from wiretrial.calls import statuses
 from wiretrial.exchange import Exchange
 from wiretrial.redaction import Secrets
 from wiretrial.report import terminal, units
@@ -191,7 +192,12 @@ def _mark(is_right: bool) -> str:
 
 def _reply(exchange: Exchange) -> Iterator[str]:
     if exchange.status is not None:
-        yield f"{exchange.status} {_phrase(exchange.status)}".strip()
+        is_of_call = exchange.status < len(statuses.NAMES)
+        yield (
+            statuses.NAMES[exchange.status]
+            if is_of_call
+            else f"{exchange.status} {_phrase(exchange.status)}".strip()
+        )
         if media := exchange.header("Content-Type"):
             yield media
         if location := exchange.header("Location"):

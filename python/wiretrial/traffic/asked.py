@@ -139,6 +139,11 @@ def _entry(
 ) -> Entry:
     exchange = sent[-1] if sent else None
     compiled = None if scenario.traffic.lines else scenario.routes[route]
+    if exchange and compiled and compiled.method:
+        # What a message of protobuf is has been read for its compilation: it is installed.
+        from wiretrial.traffic import call_shown
+
+        exchange = call_shown.readable(exchange, compiled.method)
     if compiled:
         name, words = telling.request(compiled.route), tuple(telling.right(compiled.route))
     else:

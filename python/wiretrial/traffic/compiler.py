@@ -15,6 +15,7 @@ from wiretrial.goals import Goal
 from wiretrial.plan import HttpVersion
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, routes, variables
+from wiretrial.traffic.calls import Calling, Described, is_of_calls
 from wiretrial.traffic.conversations import (
     SOCKET_IO,
     SOCKETS,
@@ -136,11 +137,13 @@ class _Compiler:
     def scenario(self) -> Scenario:
         part = self.file.part
         load = quantities.load_shape(self.file)
-        all_routes, lines = Routes(), Lines()
+        all_routes, lines, described = Routes(), Lines(), Described(self.file)
         feeds, flows, origins = dict[tuple[str, str], Feed](), list[Flow](), dict[str, Place]()
         for index, flow in enumerate(part.flow):
             self._require_weight(index, flow)
-            if self._is_conversation(index, flow):
+            if is_of_calls(flow):
+                flows.append(self._calling(index, flow, load, all_routes, feeds, described))
+            elif self._is_conversation(index, flow):
                 flows.append(self._conversation(index, flow, load, lines, feeds, origins))
             else:
                 flows.append(self._flow(index, flow, load, all_routes, feeds))
@@ -162,12 +165,18 @@ class _Compiler:
             load=load,
             goals=self._goals(names, all_routes.found, flows, load.pool),
             routes=found,
-            http=self._http(),
+            http=self._http(found),
         )
 
-    def _http(self) -> HttpVersion:
+    def _http(self, found: tuple[Compiled, ...]) -> HttpVersion:
         """The version that is spoken where nobody says another; of conversations, none is said."""
         asked = self.file.part.http
+        if any(one.route.call for one in found):
+            if asked == "1.1":
+                raise TrafficProblem(
+                    self.file.place("http"), "calls of gRPC go over HTTP/2", "leave it out"
+                )
+            return "2"
         if asked not in (None, "1.1") and self.file.part.flow[0].url is not None:
             raise TrafficProblem(
                 self.file.place("http"),
@@ -183,7 +192,7 @@ class _Compiler:
             raise TrafficProblem(
                 self.file.place(*here),
                 "a flow without file and url",
-                'write file = "FILE.hurl", or url = "ws://..." and step = [...]',
+                'write file = "FILE.hurl", url = "ws://..." and steps, or steps that call',
             )
         talks = part.url is not None
         others: Mapping[str, object] = (
@@ -228,6 +237,42 @@ class _Compiler:
             feed=feed.name if feed else None,
             unasked=part.unasked or "count",
             steps=talk.steps(lines),
+        )
+
+    def _calling(
+        self,
+        index: int,
+        part: FlowPart,
+        load: LoadShape,
+        all_routes: Routes,
+        feeds: dict[tuple[str, str], Feed],
+        described: Described,
+    ) -> Flow:
+        here = ("flow", index)
+        for key, value in {"unasked": part.unasked, "headers": part.headers or None}.items():
+            if value is not None:
+                raise TrafficProblem(
+                    self.file.place(*here, key),
+                    f"{key} of a flow of calls",
+                    "leave it out, or write metadata = {...} in its steps",
+                )
+        feed = self._own_feed(index, part, load, feeds)
+        # Of an open loop, the arrival says when the first call is due.
+        thinks_first = load.rate is None
+        calling = Calling(self.file, index, part, self.variables, feed, described, thinks_first)
+        steps = tuple(calling.steps(all_routes))
+        if not steps:
+            raise TrafficProblem(
+                self.file.place(*here, "step"),
+                "no step calls anything",
+                'write call = "pkg.Service/Method"',
+            )
+        return Flow(
+            name=calling.name,
+            weight=part.weight,
+            feed=feed.name if feed else None,
+            cookies=part.cookies is not False,
+            steps=steps,
         )
 
     def _flow(

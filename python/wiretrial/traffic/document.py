@@ -69,7 +69,13 @@ class ReplyPart(MatchPart):
 
 
 class StepPart(_Part):
-    """A step of a conversation: it sends, awaits, thinks or goes back."""
+    """A step of a conversation: it sends, awaits, thinks or goes back. Of calls: it calls."""
+
+    call: str | None = None
+    data: dict[str, JsonValue] | list[dict[str, JsonValue]] | None = None
+    metadata: dict[str, str] | None = None
+    deadline: str | None = None
+    status: str | None = None
 
     send: str | None = None
     reply: ReplyPart | None = None
@@ -82,7 +88,8 @@ class StepPart(_Part):
 
 
 class FlowPart(_Part):
-    """Sessions of one kind: the requests of a file, or the steps of a conversation at a URL."""
+    """Sessions of one kind: the requests of a file, the steps of a conversation at a URL, or calls
+    of gRPC."""
 
     file: str | None = None
     url: str | None = None
@@ -140,6 +147,9 @@ class TrafficPart(_Part):
     """The whole file."""
 
     base: str | None = None
+    proto: list[str] = Field(default_factory=list)
+    """Files that describe the services of its calls."""
+    proto_path: list[str] = Field(default_factory=list)
     http: HttpVersion | None = None
     """None: 1.1."""
     flow: Annotated[list[FlowPart], Field(min_length=1)]

@@ -9,6 +9,7 @@ import base64
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from wiretrial.goals import Goal
@@ -18,6 +19,9 @@ from wiretrial.traffic.filling import Form, Part, Scope, fill, known, merged, pe
 from wiretrial.traffic.hurl import syntax
 from wiretrial.traffic.hurl.syntax import Body, Entry, Pair, Request, Response
 from wiretrial.traffic.places import Place, TrafficProblem
+
+if TYPE_CHECKING:
+    from wiretrial.calls.methods import Method
 
 _ORIGIN = re.compile(r"(?P<origin>[A-Za-z][A-Za-z0-9+.-]*://[^/?]*)(?P<rest>.*)", re.DOTALL)
 _OWN_HEADERS = {
@@ -48,6 +52,8 @@ class Compiled:
     goals: tuple[Goal, ...]
     is_unchecked: bool
     place: Place
+    method: Method | None = None
+    """Of a call, what its messages are."""
 
 
 def compile_entry(entry: Entry, name: str, scope: Scope) -> Compiled:

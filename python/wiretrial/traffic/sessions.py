@@ -6,7 +6,7 @@ Knows what one entry leaves to the next; must not know other flows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from wiretrial.plan_traffic import Feed, NoThink, Step, Think
@@ -31,21 +31,31 @@ class Routes:
 
     def index(self, entry: Entry, scope: Scope) -> int:
         """The number of the entry's route, which is added where there is none like it."""
-        name = routes.name_of(entry)
+        return self.index_of(
+            routes.name_of(entry),
+            lambda name: routes.compile_entry(entry, name, scope),
+            "@name" if entry.name is not None else None,
+        )
+
+    def index_of(self, name: str, compiled: Callable[[str], Compiled], named: str | None) -> int:
+        """The same of a route that may be compiled under any name.
+
+        `named`: the word with which its name is written; None: it has none of its own.
+        """
         for number in range(1, len(self.found) + 2):
             tried = name if number == 1 else f"{name} ({number})"
             same = [index for index, one in enumerate(self.found) if one.route.name == tried]
-            new = routes.compile_entry(entry, tried, scope)
+            new = compiled(tried)
             if not same:
                 self.found.append(new)
                 return len(self.found) - 1
             old = self.found[same[0]]
             if old.route == new.route and old.origin == new.origin:
                 return same[0]
-            if entry.name is not None:
+            if named is not None:
                 raise TrafficProblem(
-                    entry.place,
-                    f"@name {name} is another request's, too ({old.place})",
+                    new.place,
+                    f"{named} {name} is another request's, too ({old.place})",
                     "give each its own name",
                 )
         raise AssertionError("one of the names is free")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction
+from wiretrial.calls import statuses
 from wiretrial.plan_traffic import (
     Capture,
     Check,
@@ -19,6 +20,7 @@ from wiretrial.plan_traffic import (
     Empty,
     Ends,
     Exists,
+    FieldOf,
     Flow,
     Found,
     HeaderOf,
@@ -193,7 +195,10 @@ def think(of: Think) -> str:
 
 
 def request(route: Route) -> str:
-    """Name, method and target, without secrets."""
+    """Name, method and target, without secrets; of a call, what it calls."""
+    if route.call is not None:
+        path = route.call.path.removeprefix("/")
+        return f"call {path}" if route.name == path else f"{route.name}: call {path}"
     sent = redaction.url(f"{route.method} {text(route.target)}")
     name = redaction.url(route.name)
     return sent if name == sent else f"{name}: {sent}"
@@ -214,8 +219,10 @@ def check(of: Check) -> str:
 def right(route: Route) -> Iterator[str]:
     """What a right reply is: its status, its exact body, then each check."""
     match route.expect.status:
-        case StatusIn(statuses=statuses):
-            yield f"status {' or '.join(map(str, statuses))}"
+        case StatusIn(statuses=numbers) if route.call is not None:
+            yield f"status {' or '.join(statuses.NAMES[one] for one in numbers)}"
+        case StatusIn(statuses=numbers):
+            yield f"status {' or '.join(map(str, numbers))}"
         case "any":
             yield "any status"
         case _:
@@ -259,6 +266,8 @@ def _found(of: Found) -> str:
             return f"cookie {_quoted(name)}"
         case RegexIn(regex=pattern):
             return f"regex {_slashed(pattern)}"
+        case FieldOf(place=place):
+            return f"field {_quoted(place.name)}"
         case word:
             return word
 

@@ -15,6 +15,7 @@ use prost::Message as _;
 use tempfile::NamedTempFile;
 use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, Fill, Transport, monotonic_ns};
 use wiretrial_proto::grpc::{Deframer, Status, decoded, framed, timeout};
+use wiretrial_proto::http1::HeadPart;
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{
     ClientSession as _, ErrorClass, Event, Message, ProtocolError, Reply, Scratch,
@@ -138,8 +139,10 @@ impl Call {
         let timeout_ns = wanted.timeout_ms.map(|ms| u64::from(ms) * MS);
         let timeout_field = timeout_ns.map(timeout);
         let own: Vec<_> = fields(&wanted.request_headers).collect();
-        let mut headers: Vec<_> = own.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        headers.extend(timeout_field.as_ref().map(|field| ("grpc-timeout", field.as_str())));
+        let said = |value| vec![HeadPart::Text(value)];
+        let mut headers: Vec<_> =
+            own.iter().map(|(name, value)| (name.as_str(), said(*value))).collect();
+        headers.extend(timeout_field.as_ref().map(|field| ("grpc-timeout", said(field.as_str()))));
         let scheme = if secure { "https" } else { "http" };
         let request = Http2Request::call(scheme, &target, &authority, &headers, false);
         let request = request.map_err(|bad| Failed::Request(bad.to_string()))?;
@@ -148,7 +151,7 @@ impl Call {
         let codec = Http2Client::telling_heads(Arc::from([request]), Http2Limits::default());
         let mut call = Self {
             transport,
-            codec: codec.calling(),
+            codec,
             carry: Vec::new(),
             content,
             timeout: timeout_ns,

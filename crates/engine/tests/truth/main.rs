@@ -12,6 +12,7 @@ mod deliveries;
 mod due;
 mod errors;
 mod grpc;
+mod grpc_sessions;
 mod http2;
 mod http2_auto;
 mod http2_websockets;

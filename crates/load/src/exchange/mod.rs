@@ -67,7 +67,7 @@ pub struct Exchange {
     pub request_headers: Vec<(String, String)>,
     /// Content of the request, base64.
     pub request_body: String,
-    /// HTTP status; null where no reply began, and in conversations.
+    /// HTTP status, or that of a call of gRPC; null where no reply began, and in conversations.
     pub status: Option<u16>,
     /// Header fields of the reply, as pairs.
     pub headers: Vec<(String, String)>,

@@ -197,6 +197,13 @@ impl Tape {
         }
     }
 
+    /// It is over with this status, which stands behind its content.
+    pub(crate) fn ended_with(&mut self, status: u16) {
+        if let Some(Now { reply, .. }) = &mut self.now {
+            reply.status = Some(status);
+        }
+    }
+
     /// A piece of its content.
     pub(crate) fn piece(&mut self, piece: &[u8]) {
         if let Some(Now { reply, .. }) = &mut self.now {

@@ -18,6 +18,7 @@ pub mod shape;
 mod target;
 pub mod traffic;
 mod version;
+pub mod wire;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -186,7 +187,7 @@ pub enum ContentRule {
     /// JSON of this shape.
     Shaped(Box<Shape>),
     /// Messages of gRPC like these.
-    Messages(grpc::Messages),
+    Messages(wire::Messages),
 }
 
 /// How many connections, and who sends next.

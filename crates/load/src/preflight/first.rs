@@ -9,7 +9,7 @@ use wiretrial_proto::{Event, Reply, ReplyHead};
 use super::greeting::Greeting;
 use crate::connection::{Ending, Testimony, Witness};
 use crate::measure::Class;
-use crate::plan::grpc::Messages;
+use crate::plan::wire::Messages;
 use crate::plan::{ContentRule, Plan, Scheme};
 use crate::source::traffic::is_redirect;
 use crate::source::{Payloads, Progress, Verifier, excerpt};

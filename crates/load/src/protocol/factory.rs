@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
+use wiretrial_proto::grpc::timeout;
 use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
@@ -15,7 +16,7 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
-use super::http2::{Tunnels, call, grpc, http2, http2_request, limits, of_target};
+use super::http2::{TIMEOUT, Tunnels, call, http2, http2_request, limits, of_target};
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
 };
@@ -37,8 +38,6 @@ pub(crate) enum ProtocolFactory {
     Http(Arc<[RequestHead]>),
     /// The same in HTTP/2; what the server may send; and whether heads of replies are told.
     Http2(Arc<[Http2Request]>, Http2Limits, bool),
-    /// Calls of gRPC; and whether heads of replies are told.
-    Grpc(Arc<[Http2Request]>, bool),
     /// Request heads of many routes, with holes.
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
@@ -140,7 +139,7 @@ impl ProtocolFactory {
                 };
                 if let Some(calls) = &target.grpc {
                     let request = call(target, calls, close)?;
-                    return Ok(Self::Grpc(Arc::from([request]), false));
+                    return Ok(Self::Http2(Arc::from([request]), limits(target), false));
                 }
                 if target.http2 {
                     let request = http2_request(target, close, length)?;
@@ -165,7 +164,6 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Self::Routes(heads),
             Self::Http2(requests, limits, _) => Self::Http2(requests, limits, true),
-            Self::Grpc(requests, _) => Self::Grpc(requests, true),
             other => other,
         }
     }
@@ -180,7 +178,6 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, _) => http2(requests, *limits, true),
-            Self::Grpc(requests, _) => grpc(requests, true),
             Self::WebSockets(tunnels) => tunnels.one(entropy),
             _ => self.make(number, entropy, opening),
         }
@@ -198,7 +195,6 @@ impl ProtocolFactory {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, tells_heads) => http2(requests, *limits, *tells_heads),
-            Self::Grpc(requests, tells_heads) => grpc(requests, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -240,7 +236,6 @@ impl ProtocolFactory {
             // A broadcast looks at its copies by itself.
             Self::Http(_)
             | Self::Http2(..)
-            | Self::Grpc(..)
             | Self::Routes(_)
             | Self::Stream
             | Self::Conversation(_)
@@ -255,8 +250,7 @@ impl ProtocolFactory {
     /// Do replies say by number which message they answer?
     pub(crate) fn is_numbered(&self) -> bool {
         // Of HTTP/2 only the codec knows: what stands on the wire is a stream's number.
-        matches!(self, Self::Http2(..) | Self::Grpc(..) | Self::WebSockets(_))
-            || self.first_number(0).is_some()
+        matches!(self, Self::Http2(..) | Self::WebSockets(_)) || self.first_number(0).is_some()
     }
 
     /// The first number of the messages of the connection with this number, where each connection
@@ -270,7 +264,6 @@ impl ProtocolFactory {
             Self::Broadcast(..) => Some(u64::from(number) << 32),
             Self::Http(_)
             | Self::Http2(..)
-            | Self::Grpc(..)
             | Self::Routes(_)
             | Self::WebSocket(_)
             | Self::WebSockets(_)
@@ -373,7 +366,15 @@ fn route_request(
     route: Option<&Route>,
     url: &TargetUrl,
 ) -> Result<Http2Request, PlanError> {
-    let (target, headers) = head_parts(of);
+    let (target, mut headers) = head_parts(of);
+    if let Some(call) = &of.call {
+        let deadline = call.deadline.map(|deadline| timeout(deadline.0));
+        let said = deadline.as_ref().map(|deadline| vec![HeadPart::Text(deadline.as_str())]);
+        headers.extend(said.map(|said| (TIMEOUT, said)));
+        let path = &call.path;
+        let request = Http2Request::call(url.http_scheme(), path, &url.authority, &headers, false);
+        return request.map_err(|error| of_route(of, &error));
+    }
     let request = Http2Request::with_holes(
         url.http_scheme(),
         &of.method,

@@ -17,6 +17,9 @@ use super::Protocol;
 use crate::plan::grpc::GrpcPlan;
 use crate::plan::{Plan, PlanError, Target};
 
+/// The field in which a call says its deadline.
+pub(super) const TIMEOUT: &str = "grpc-timeout";
+
 /// WebSockets on the streams of each connection.
 #[derive(Debug)]
 pub(crate) struct Tunnels {
@@ -76,12 +79,6 @@ pub(super) fn limits(target: &Target) -> Http2Limits {
     Http2Limits { stream_window, connection_window, ..Http2Limits::default() }
 }
 
-pub(super) fn grpc(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
-    let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
-    let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
-    Protocol::Http2(Box::new(made(requests, limits).calling()))
-}
-
 /// A call with what the plan says beside its messages.
 pub(super) fn call(
     target: &Target,
@@ -90,9 +87,10 @@ pub(super) fn call(
 ) -> Result<Http2Request, PlanError> {
     let url = &target.url;
     let deadline = calls.deadline.map(|deadline| timeout(deadline.0));
+    let text = |text| vec![HeadPart::Text(text)];
     let mut headers: Vec<_> =
-        target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.extend(deadline.as_ref().map(|deadline| ("grpc-timeout", deadline.as_str())));
+        target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
+    headers.extend(deadline.as_ref().map(|deadline| (TIMEOUT, text(deadline.as_str()))));
     let call = Http2Request::call(url.http_scheme(), &url.path, &url.authority, &headers, close);
     call.map_err(|error| of_target(&error))
 }

@@ -9,7 +9,7 @@ use super::rules::Rules;
 use super::template::same;
 use super::wire::Come;
 use crate::plan::ContentRule;
-use crate::plan::grpc::Messages;
+use crate::plan::wire::Messages;
 
 /// What is shown of a difference: bytes before it, which are right, and from it on.
 const BEFORE: usize = 24;

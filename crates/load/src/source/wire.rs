@@ -5,7 +5,7 @@
 
 use wiretrial_proto::grpc::{Deframer, Part};
 
-use crate::plan::grpc::{Field, Messages, Signed, Wire, WireType, varint};
+use crate::plan::wire::{Field, Messages, Signed, Wire, WireType, varint};
 
 use super::excerpt::escaped;
 
@@ -27,6 +27,21 @@ impl Come {
     pub(super) fn clear(&mut self) {
         self.frames = Deframer::default();
         self.count = 0;
+    }
+
+    /// Takes in a reply that is there whole; `begun`: where a message may be put together, which it is not.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn all(
+        &mut self,
+        right: &Messages,
+        content: &[u8],
+        begun: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        self.clear();
+        self.piece(right, content, begun)?;
+        self.finish(right)
     }
 
     /// Takes in the next piece of a reply; `begun` holds what came of a message that is not whole.

@@ -110,6 +110,13 @@ impl Hearing<'_> {
         let user = &mut all[self.index as usize];
         let route = common.routes.get(user.route);
         let mut coming = user.coming.take().unwrap_or_default();
+        if route.call.is_some() {
+            coming.ended(reply.status);
+            if let Some(tape) = tape {
+                tape.ended_with(reply.status);
+            }
+            recorder.status(reply.status);
+        }
         let scratch = &mut scratches[user.route];
         if let Some(tape) = tape {
             let known = (&user.values, making);
@@ -118,6 +125,7 @@ impl Hearing<'_> {
         let values = (&mut user.values, making);
         let told = route.replies.finish(&mut coming, reply.payload, values, scratch);
         let bytes = coming.bytes();
+        let late = route.late(timeline.service_time());
         let told = match &drawn {
             Some(values) if told.is_ok() && self.users.sampler.is_none() => {
                 coming.keep(reply.payload);
@@ -129,6 +137,7 @@ impl Hearing<'_> {
         let told = match told {
             // Only a peer that does not answer knows what will be asked.
             _ if !timeline.is_ordered() => Err((Class::Protocol, FORESEEN.to_owned())),
+            _ if late.is_some() => Err((Class::Deadline, late.unwrap_or_default())),
             Err(Fault::Capture(_)) if mutation::is(Mutation::CaptureMissed) => Ok(()),
             told => told.map_err(classed),
         };

@@ -24,8 +24,6 @@ pub struct Http2Client {
     state: State,
     /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
-    /// Replies are those of calls of gRPC.
-    is_grpc: bool,
     /// What was said of the last status of a call that was not OK, as it came.
     said: Vec<u8>,
     /// What fields say that come again: those of a head, and those behind content.
@@ -66,20 +64,12 @@ impl Http2Client {
             requests,
             state: State::Opening,
             tells_heads: true,
-            is_grpc: false,
             said: Vec::new(),
-            heard: [Said::Behind { status: None }; 2],
+            heard: [Said::Behind { status: Ok(None) }; 2],
             over: None,
             refused: 0,
             block: Vec::new(),
         }
-    }
-
-    /// The same, and what it asks are calls of gRPC: a reply's status is that of its call, or that of HTTP
-    /// where that says more. Content is as it came, its messages behind their prefixes.
-    #[must_use]
-    pub fn calling(self) -> Self {
-        Self { is_grpc: true, ..self }
     }
 
     /// What the server said of the last call that it did not end with OK, as it stands in its field.
@@ -136,7 +126,8 @@ impl ClientSession for Http2Client {
         if same.is_none() {
             request.write(payload.len() as u64, fill, &mut self.block);
         }
-        let asked = Asked { number, is_head: request.is_head(), ..Asked::default() };
+        let (is_head, is_call) = (request.is_head(), request.is_call());
+        let asked = Asked { number, is_head, is_call, ..Asked::default() };
         let Some(id) = self.connection.open(asked) else { return };
         // Half of the numbers there are is enough for one connection, and never runs out in the
         // middle of what was begun.
@@ -222,22 +213,22 @@ impl ClientSession for Http2Client {
         _scratch: &Scratch,
         mut take: impl FnMut(&Reply<'_>) -> bool,
     ) -> usize {
-        let Self { heard: [head, behind], is_grpc, refused, .. } = self;
+        let Self { heard: [head, behind], refused, .. } = self;
         if self.state != State::Open || self.tells_heads {
             return 0;
         }
         self.connection.plain(
             input,
-            |stream| head.hear(stream, false, *is_grpc).is_ok(),
+            |stream| head.hear(stream, false).is_ok(),
             |stream, payload, has_fields| {
-                let Asked { number, status, .. } = stream.message;
+                let Asked { number, status, is_call, frames, .. } = stream.message;
                 let status = match behind {
-                    _ if *is_grpc != has_fields => return false,
-                    Said::Behind { status: Some(0) } if status == call::MISSING => 0,
-                    _ if *is_grpc => return false,
-                    _ => status,
+                    _ if is_call != has_fields => return false,
+                    _ if !is_call => status,
+                    Said::Behind { status: Ok(Some(0)) } if status == call::MISSING => 0,
+                    _ => return false,
                 };
-                if *is_grpc && !call::is_whole(stream.message.frames, payload) {
+                if is_call && !call::is_whole(frames, payload) {
                     return false;
                 }
                 let (tag, kind) = (Tag::Number(number), MessageKind::Body);
@@ -283,17 +274,16 @@ impl Http2Client {
         scratch: &Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Came, Option<Event<'static>>> {
-        let (is_grpc, fields) = (self.is_grpc, &scratch.fields);
+        let fields = &scratch.fields;
         let stream = self.connection.stream(id).ok_or(None)?;
         let behind = stream.has_head;
         let said = if behind {
-            Said::read_behind(fields, is_end, is_grpc)
+            Said::read_behind(fields, is_end)
         } else {
-            Said::read_head(fields, is_end, is_grpc)
+            Said::read_head(fields, is_end)
         };
-        let checked = said.and_then(|said| Ok((said, said.hear(stream, is_end, is_grpc)?)));
-        let status = stream.message.status;
-        let is_failure = is_grpc && is_end && !matches!(status, 0 | call::MISSING);
+        let checked = said.and_then(|said| Ok((said, said.hear(stream, is_end)?)));
+        let is_failure = is_end && stream.message.has_failed();
         if is_failure {
             self.said.clear();
             let text = fields.get(MESSAGE.as_bytes());
@@ -318,8 +308,14 @@ impl Http2Client {
     ) -> Result<(), Option<Event<'static>>> {
         let stream = self.connection.stream(id).ok_or(None)?;
         let said = self.heard[usize::from(stream.has_head)];
-        match said.hear(stream, is_end, self.is_grpc) {
-            Ok(_) => Ok(()),
+        match said.hear(stream, is_end) {
+            Ok(_) => {
+                // A reply of HTTP with the same fields was no failure: its message was not kept.
+                if is_end && stream.message.has_failed() {
+                    self.said.clear();
+                }
+                Ok(())
+            }
             Err(detail) => Err(self.fail(id, ErrorCode::ProtocolError, detail, out)),
         }
     }
@@ -327,13 +323,12 @@ impl Http2Client {
     /// Looks where the messages of a call are in a piece of its reply; true: the call's status is still to come.
     #[inline]
     fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<bool, &'static str> {
-        if !self.is_grpc {
-            return Ok(false);
-        }
         let stream = self.connection.stream(id).map(|stream| &mut stream.message);
         match stream {
             // What another server than one of gRPC says has none.
-            Some(Asked { status: call::MISSING, frames, .. }) => frames.pass(piece).map(|_| true),
+            Some(Asked { is_call: true, status: call::MISSING, frames, .. }) => {
+                frames.pass(piece).map(|_| true)
+            }
             _ => Ok(false),
         }
     }

@@ -25,6 +25,7 @@ pub struct Http2Request {
     holes: usize,
     length: PayloadLength,
     is_head: bool,
+    is_call: bool,
     closes: bool,
 }
 
@@ -77,12 +78,14 @@ impl Http2Request {
             holes: made.holes,
             length: payload,
             is_head: method == "HEAD",
+            is_call: false,
             closes: close,
         })
     }
 
     /// A call of gRPC: a POST whose content has no length, and a client that takes trailers. Its type may be
-    /// said among the headers.
+    /// said among the headers. The status of its reply is that of the call, or that of HTTP where that says more;
+    /// content is as it came, its messages behind their prefixes.
     ///
     /// # Errors
     /// As [`with_holes`](Self::with_holes).
@@ -90,7 +93,7 @@ impl Http2Request {
         scheme: &str,
         target: &str,
         authority: &str,
-        headers: &[(&str, &str)],
+        headers: &[(&str, Vec<HeadPart<'_>>)],
         close: bool,
     ) -> Result<Self, BadRequest> {
         let text = |text| vec![HeadPart::Text(text)];
@@ -98,16 +101,17 @@ impl Http2Request {
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             all.push(("content-type", text(CONTENT_TYPE)));
         }
-        all.extend(headers.iter().map(|(name, value)| (*name, text(value))));
+        all.extend(headers.iter().cloned());
         let target = text(target);
         RequestHead::with_holes("POST", &target, authority, &all, close, PayloadLength::Varying)?;
         let mut made = Parts::of(scheme, "POST", &target, authority, &all);
         made.field("te", &text("trailers"), Secrecy::Plain);
         Ok(Self {
             parts: made.parts.into_boxed_slice(),
-            holes: 0,
+            holes: made.holes,
             length: PayloadLength::None,
             is_head: false,
+            is_call: true,
             closes: close,
         })
     }
@@ -179,6 +183,11 @@ impl Http2Request {
     /// Is the reply without content, whatever its fields say?
     pub(super) const fn is_head(&self) -> bool {
         self.is_head
+    }
+
+    /// Is it a call of gRPC?
+    pub(super) const fn is_call(&self) -> bool {
+        self.is_call
     }
 
     /// Is it the last on its connection?
@@ -363,7 +372,9 @@ mod tests {
     #[test]
     fn a_call_takes_trailers_and_says_no_length() {
         let made = |headers: &[(&str, &str)]| {
-            let call = Http2Request::call("http", "/p.S/M", "a:1", headers, false);
+            let headers: Vec<_> =
+                headers.iter().map(|(name, value)| (*name, vec![HeadPart::Text(value)])).collect();
+            let call = Http2Request::call("http", "/p.S/M", "a:1", &headers, false);
             call.map(|call| fields(&call, 5, None))
         };
         let begin = [":method=POST", ":scheme=http", ":authority=a:1", ":path=/p.S/M"];

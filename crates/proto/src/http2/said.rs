@@ -12,21 +12,23 @@ use crate::grpc::{self, Deframer};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Asked {
     pub(super) number: u64,
-    /// The reply's; 0: its head has not come. Of gRPC, the call's.
+    /// The reply's; 0: its head has not come. Of a call of gRPC, that of the call.
     pub(super) status: u16,
     /// The reply has no content, whatever its head says.
     pub(super) is_head: bool,
-    /// Of gRPC: where the messages of its content are.
+    /// It is a call of gRPC.
+    pub(super) is_call: bool,
+    /// Of a call: where the messages of its content are.
     pub(super) frames: Deframer,
 }
 
-/// What fields say of a reply.
+/// What fields say of a reply, to a request of HTTP and to a call of gRPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Said {
-    /// `status` is what [`Asked`] keeps of it.
-    Head { response: Response, status: u16 },
+    /// `called` is what [`Asked`] keeps of it where it replies to a call, or why it is no such reply.
+    Head { response: Response, called: Result<u16, &'static str> },
     /// Behind content: the status of a call, if it stands there.
-    Behind { status: Option<u16> },
+    Behind { status: Result<Option<u16>, &'static str> },
 }
 
 /// Which fields came.
@@ -39,45 +41,47 @@ pub(super) enum Came {
     Trailers,
 }
 
+impl Asked {
+    /// Is it a call whose status is known, and is not OK?
+    pub(super) fn has_failed(&self) -> bool {
+        self.is_call && !matches!(self.status, 0 | call::MISSING)
+    }
+}
+
 impl Said {
     /// What the fields of a head say.
-    pub(super) fn read_head(
-        fields: &FieldList,
-        is_end: bool,
-        is_grpc: bool,
-    ) -> Result<Self, &'static str> {
+    pub(super) fn read_head(fields: &FieldList, is_end: bool) -> Result<Self, &'static str> {
         let response = inbound::response(fields).map_err(|malformed| malformed.0)?;
-        let status = match response.status {
-            ..200 => 0,
-            http if is_grpc => call::head(http, fields, is_end)?,
-            http => http,
+        let called = match response.status {
+            ..200 => Ok(0),
+            http => call::head(http, fields, is_end),
         };
-        Ok(Self::Head { response, status })
+        Ok(Self::Head { response, called })
     }
 
     /// What fields say behind content.
-    pub(super) fn read_behind(
-        fields: &FieldList,
-        is_end: bool,
-        is_grpc: bool,
-    ) -> Result<Self, &'static str> {
+    pub(super) fn read_behind(fields: &FieldList, is_end: bool) -> Result<Self, &'static str> {
         if !is_end {
             return Err("fields inside a reply's content");
         }
         inbound::trailers(fields).map_err(|malformed| malformed.0)?;
-        Ok(Self::Behind { status: if is_grpc { grpc::status_in(fields)? } else { None } })
+        Ok(Self::Behind { status: grpc::status_in(fields) })
     }
 
-    /// It is said on this stream.
+    /// It is said on this stream. A head that is no reply to a call leaves the call's stream as it was.
     #[inline]
     pub(super) fn hear(
         self,
         stream: &mut Stream<Asked>,
         is_end: bool,
-        is_grpc: bool,
     ) -> Result<Came, &'static str> {
         match self {
-            Self::Head { response, status } => {
+            Self::Head { response, called } => {
+                let status = match response.status {
+                    ..200 => 0,
+                    _ if stream.message.is_call => called?,
+                    http => http,
+                };
                 stream.has_head = response.status >= 200;
                 stream.message.status = status;
                 let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
@@ -90,9 +94,8 @@ impl Said {
             }
             Self::Behind { status: behind } => {
                 stream.takes(0, true)?;
-                if is_grpc {
-                    let Asked { status, frames, .. } = &mut stream.message;
-                    *status = call::trailers(*status, *frames, behind)?;
+                if let Asked { is_call: true, status, frames, .. } = &mut stream.message {
+                    *status = call::trailers(*status, *frames, behind?)?;
                 }
                 Ok(Came::Trailers)
             }

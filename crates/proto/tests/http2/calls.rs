@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::grpc::framed;
+use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, Scratch};
 
@@ -11,9 +12,18 @@ use super::play::check;
 
 /// A client that has made calls number 10, 11, 12 on streams 1, 3, 5.
 pub(super) fn calls() -> (Http2Client, Vec<u8>) {
-    let call = Http2Request::call("http", "/p.S/M", "h", &[("grpc-timeout", "1S")], false);
-    let requests = Arc::from([call.expect("a call")]);
-    let mut client = Http2Client::new(requests, Http2Limits::default()).calling();
+    asked([true; 3])
+}
+
+/// The same, of which some are requests of HTTP.
+pub(super) fn asked(are_calls: [bool; 3]) -> (Http2Client, Vec<u8>) {
+    let (path, deadline) = (vec![HeadPart::Text("/p")], vec![HeadPart::Text("1S")]);
+    let deadline = [("grpc-timeout", deadline)];
+    let call = Http2Request::call("http", "/p.S/M", "h", &deadline, false).expect("a call");
+    let length = PayloadLength::Varying;
+    let page = Http2Request::with_holes("http", "POST", &path, "h", &[], false, length);
+    let requests = Arc::from([page.expect("a request"), call]);
+    let mut client = Http2Client::new(requests, Http2Limits::default());
     let (mut out, mut scratch) = (Vec::new(), Scratch::new());
     client.start(&mut out);
     let first = settings(&[]);
@@ -21,7 +31,10 @@ pub(super) fn calls() -> (Http2Client, Vec<u8>) {
     assert!(matches!(step.event, Some(Event::Open)));
     out.clear();
     let payload = framed([&b"ab"[..]]).expect("a short one");
-    (10..13).for_each(|number| client.encode(&Message::new(number, &payload), &mut out));
+    for (number, is_call) in (10..).zip(are_calls) {
+        let message = Message { route: usize::from(is_call), ..Message::new(number, &payload) };
+        client.encode(&message, &mut out);
+    }
     (client, out)
 }
 

@@ -2,9 +2,9 @@
 
 use wiretrial_proto::grpc::framed;
 use wiretrial_proto::http2::Http2Client;
-use wiretrial_proto::{ClientSession as _, Reply, Scratch};
+use wiretrial_proto::{ClientSession as _, Event, Reply, Scratch};
 
-use super::calls::{self, calls};
+use super::calls::{self, asked, calls};
 use super::client::three;
 use super::frames::*;
 use super::play::check;
@@ -218,4 +218,71 @@ fn calls_that_succeed_need_no_events() {
         let bytes = [&[calls::head(3)][..], &behind].concat().concat();
         assert_eq!(seen(&bytes), (vec![], calls::head(3).len()), "{what}");
     }
+}
+
+#[test]
+fn requests_and_calls_side_by_side_need_no_events() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let content = |stream, flags| frame(DATA, flags, stream, &message);
+    let good = |stream| headers(END, stream, &["grpc-status=0", "a=b"]);
+    let seen = |are_calls, known: &[Vec<u8>], bytes: &[u8]| {
+        taken_behind(asked(are_calls).0, &known.concat(), bytes, |_| true)
+    };
+    let of_call = [calls::head(1), content(1, 0), good(1)];
+    let mixed = [true, false, true];
+    let bytes = [calls::head(3), calls::head(5), content(5, 0), good(5), content(3, END)].concat();
+    let both = ["Number(12) 0 \0\0\0\0\u{3}yes", "Number(11) 200 \0\0\0\0\u{3}yes"];
+    assert_eq!(seen(mixed, &of_call, &bytes), (both.map(str::to_owned).to_vec(), bytes.len()));
+    // What ends one of them does not end the other.
+    let bytes = [calls::head(3), content(3, 0), good(3)].concat();
+    assert_eq!(seen(mixed, &of_call, &bytes), (vec![], calls::head(3).len()));
+    let bytes = [calls::head(5), content(5, END)].concat();
+    assert_eq!(seen(mixed, &of_call, &bytes), (vec![], calls::head(5).len()));
+    // A head that a request takes, and a call does not.
+    let page = |stream| headers(0, stream, &[":status=200", "content-type=text/html"]);
+    let of_page = [page(1), content(1, END)];
+    let bytes = [page(5), page(3), content(5, END)].concat();
+    assert_eq!(seen([false, true, false], &of_page, &bytes), (vec![], page(5).len()));
+}
+
+#[test]
+fn the_same_fields_say_something_else_of_a_call() {
+    let seen = |bytes: &[Vec<u8>]| check(|| asked([false, true, false]).0, &bytes.concat()).events;
+    let page = |stream| headers(0, stream, &[":status=200", "content-type=text/html"]);
+    let ended = |stream| frame(DATA, END, stream, b"");
+    let events = seen(&[page(1), page(3), page(5), ended(1), ended(5)]);
+    assert_eq!(events, ["failed 11 Protocol", "reply 10 200 ''", "reply 12 200 ''"]);
+    let behind = |stream| headers(END, stream, &["grpc-status=5"]);
+    let all = [calls::head(1), calls::head(3), calls::head(5), behind(1), behind(3), behind(5)];
+    assert_eq!(seen(&all), ["reply 10 200 ''", "reply 11 5 ''", "reply 12 200 ''"]);
+    let wrong = |stream| headers(END, stream, &["grpc-status=five"]);
+    let all = [calls::head(1), calls::head(3), calls::head(5), wrong(1), wrong(3), wrong(5)];
+    assert_eq!(seen(&all), ["reply 10 200 ''", "failed 11 Protocol", "reply 12 200 ''"]);
+}
+
+#[test]
+fn what_a_failed_call_says_is_its_own() {
+    let (mut client, _) = asked([true, false, true]);
+    let failed = |stream, says| headers(END, stream, &["grpc-status=5", says]);
+    let bytes = [
+        calls::head(1),
+        failed(1, "grpc-message=mine"),
+        calls::head(3),
+        failed(3, "grpc-message=other"),
+        calls::head(5),
+        failed(5, "grpc-message=other"),
+    ]
+    .concat();
+    let (mut rest, mut scratch, mut out) = (&bytes[..], Scratch::new(), Vec::new());
+    let mut said = Vec::new();
+    while !rest.is_empty() {
+        let step = client.receive(rest, &mut scratch, &mut out).expect("replies");
+        let is_reply = matches!(step.event, Some(Event::Reply(_)));
+        rest = &rest[step.consumed..];
+        if is_reply {
+            said.push(client.said().to_vec());
+        }
+    }
+    // A reply of HTTP says nothing, and what it says is not kept.
+    assert_eq!(said, [&b"mine"[..], b"mine", b""]);
 }

@@ -52,6 +52,14 @@ pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError
             "http.version: conversations are had over HTTP/1.1; leave --http out".to_owned(),
         );
     }
+    if !target.http2
+        && let Some(route) = traffic.routes.iter().find(|route| route.call.is_some())
+    {
+        return wrong(format!(
+            "traffic.routes '{}': calls go over HTTP/2: let http.version be 2",
+            route.name
+        ));
+    }
     let mut lines = traffic.routes.iter().filter_map(|route| Some((route, route.line.as_ref()?)));
     let is_event = |route: &Route| matches!(route.body.first(), Some(Part::Text(text)) if text.starts_with('['));
     let is_socketio = target.url.scheme == Scheme::SocketIo;

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::call_document::{CallDocument, FieldPlaceDocument, PieceDocument, ScalarDocument};
 use super::filter::FilterDocument;
+pub use super::part_document::{MadeDocument, PartDocument};
 use crate::plan::shape::document::{ShapeDocument, TypeDocument};
 
 /// Requests to many routes in sessions, instead of one message. Each connection is a user's, who has one
@@ -90,6 +92,10 @@ pub struct RouteDocument {
     /// What later requests need of the reply.
     #[serde(default)]
     pub captures: Vec<CaptureDocument>,
+    /// It is a call of gRPC, over HTTP/2: it has neither target nor body, its method is POST, and statuses are those
+    /// of gRPC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallDocument>,
 }
 
 /// A step of a conversation over a socket, and what a right answer to it is. It is counted as a route is.
@@ -138,39 +144,6 @@ pub enum DeedDocument {
     Await,
     /// Closes the connection and awaits that the server does: the last step of each flow.
     Close,
-}
-
-/// A part of a text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PartDocument {
-    /// As it stands.
-    Text(String),
-    /// The value with this name: a column of the flow's feed, or a capture of an earlier step.
-    Value(String),
-    /// The same, percent-encoded but for letters, digits and `-._~`: for queries, forms and segments of paths.
-    Url(String),
-    /// The same, as it stands inside a string of JSON.
-    Json(String),
-    /// Made by the engine.
-    Make(MadeDocument),
-}
-
-/// What the engine makes for each message; the same wherever it stands in the message and in what is expected of
-/// its reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum MadeDocument {
-    /// The message's number, unlike all others of the run.
-    Seq,
-    /// The user's number, from 0, among all connections.
-    User,
-    /// The session's number, unlike all others of the run.
-    Iteration,
-    /// A UUID (version 4), drawn by the seed and the message's number.
-    Uuid,
-    /// When the message was due: RFC 3339, UTC, with microseconds.
-    Time,
 }
 
 /// What a right reply is: of this status, with this body, and with all of these checks.
@@ -237,6 +210,8 @@ pub enum FoundDocument {
     Cookie(String),
     /// What this pattern matches first in the body; of its first group, where it has one.
     Regex(String),
+    /// A field of the first message of a reply of gRPC.
+    Field(FieldPlaceDocument),
 }
 
 /// What must hold of a value.

@@ -65,6 +65,7 @@ pub(super) fn line(
         checks: all(checks, "checks", names)?,
         follow: 0,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
+        call: None,
         line: Some(Line { deed: *does, acknowledged, awaits: all(awaits, "awaits", names)? }),
     })
 }

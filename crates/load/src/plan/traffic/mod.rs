@@ -2,19 +2,25 @@
 //!
 //! Knows what runnable traffic is. Must not know sockets or time.
 
+mod call;
+mod call_document;
 pub mod document;
 mod filter;
 mod lines;
 #[cfg(test)]
 mod lines_tests;
 mod names;
+mod needed;
 mod parse;
+mod part_document;
 mod path;
 mod replies;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub use call::{Call, FieldPlace, Piece};
+pub use call_document::ScalarDocument as Scalar;
 pub use document::{
     ComparisonDocument as Comparison, DeedDocument as Deed, MadeDocument as Made,
     OrderDocument as Order,
@@ -123,6 +129,8 @@ pub struct Route {
     pub captures: Vec<Capture>,
     /// What a step of a conversation is; none: it is a request.
     pub line: Option<Line>,
+    /// The call of gRPC that the request is; none: it is another one.
+    pub call: Option<Call>,
 }
 
 /// A step of a conversation. The connection is opened with its route's target and headers, its message is the
@@ -201,6 +209,8 @@ pub enum Found {
     Cookie(String),
     /// What a pattern matches in the body. It compiles.
     Regex(String),
+    /// A field of the first message of a reply of gRPC.
+    Field(FieldPlace),
 }
 
 /// What must hold of a value.

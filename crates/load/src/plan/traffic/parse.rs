@@ -4,12 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use super::call;
 use super::document::{
-    BackDocument, FeedDocument, FlowDocument, RouteDocument, ThinkDocument, TrafficDocument,
-    UnaskedDocument,
+    BackDocument, FeedDocument, FlowDocument, FoundDocument, RouteDocument, ThinkDocument,
+    TrafficDocument, UnaskedDocument,
 };
 use super::lines::{in_order, line};
-use super::names::{Names, missing};
+use super::names::Names;
+use super::needed::missing;
 use super::replies::{capture, check, statuses};
 use super::text::{fields, text};
 use super::{Back, Feed, Flow, FlowStep, Part, Route, Think, Traffic, Written};
@@ -126,7 +128,17 @@ fn route(
     common: &[(String, String)],
     names: &mut Names,
 ) -> Result<Route, String> {
-    let RouteDocument { name, method, target, headers, body, expect, captures, follow } = document;
+    let RouteDocument {
+        name,
+        method,
+        target,
+        headers,
+        body,
+        expect,
+        captures,
+        follow,
+        call: called,
+    } = document;
     let all = fields(headers, common, names);
     if let Some((name, _)) = all.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
         return Err(format!("header {name} is the engine's own: cookies are kept by the flow"));
@@ -134,19 +146,35 @@ fn route(
     let checks = expect.checks.iter().enumerate().map(|(place, it)| {
         check(it, names).map_err(|fault| format!("expect.checks[{place}]: {fault}"))
     });
-    let checks = checks.collect::<Result<_, _>>()?;
+    let checks = checks.collect::<Result<Vec<_>, _>>()?;
+    let called = called.as_ref().map(|called| call::call(called, names)).transpose()?;
+    if called.is_some() && (!target.is_empty() || !body.is_empty() || *follow > 0) {
+        return Err("a call has no target and no body, and is not redirected".to_owned());
+    }
+    let looked_at = expect.checks.iter().map(|check| &check.of);
+    let mut looked_at = looked_at.chain(captures.iter().map(|capture| &capture.of));
+    if called.is_none() && looked_at.any(|of| matches!(of, FoundDocument::Field(_))) {
+        return Err("only the reply to a call has fields of messages".to_owned());
+    }
     Ok(Route {
         name: name.clone(),
         method: method.clone(),
-        target: text(target, names),
+        target: match &called {
+            Some(call) => vec![Part::Text(call.path.clone())],
+            None => text(target, names),
+        },
         headers: all,
         body: text(body, names),
-        statuses: statuses(&expect.status)?,
+        statuses: match called {
+            Some(_) => call::statuses(&expect.status)?,
+            None => statuses(&expect.status)?,
+        },
         exactly: expect.body.as_ref().map(|body| text(body, names)),
         checks,
         follow: *follow,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
         line: None,
+        call: called,
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Knows the rules for statuses, checks and captures. Must not know requests.
 
+use super::call::place;
 use super::document::{
     CaptureDocument, CheckDocument, FoundDocument, OperandDocument, StatusDocument, TestDocument,
 };
@@ -93,6 +94,7 @@ fn found(document: &FoundDocument) -> Result<Found, String> {
         FoundDocument::Header(name) => Found::Header(name.clone()),
         FoundDocument::Cookie(name) => Found::Cookie(name.clone()),
         FoundDocument::Regex(pattern) => Found::Regex(compiles(pattern)?),
+        FoundDocument::Field(field) => Found::Field(place(field)?),
     })
 }
 

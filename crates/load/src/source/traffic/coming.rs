@@ -29,6 +29,11 @@ impl Coming {
         self.head_length + self.length
     }
 
+    /// The reply is over with this status: of a call it stands behind the content.
+    pub(crate) fn ended(&mut self, status: u16) {
+        self.status = status;
+    }
+
     /// Of the reply; none: it is a message, which has none.
     pub(super) fn status(&self) -> Option<u16> {
         (self.status > 0).then_some(self.status)

@@ -2,6 +2,7 @@
 //!
 //! Knows what a session knows. Must not know who sends, when, nor how anything is framed.
 
+mod called;
 mod check;
 mod coding;
 mod coming;
@@ -31,6 +32,7 @@ pub use template::Known;
 pub use values::Values;
 pub use verdicts::Verdict;
 
+use crate::clock::Nanos;
 use crate::plan::Plan;
 use crate::plan::traffic::Traffic;
 
@@ -53,9 +55,20 @@ pub struct Route {
     pub follow: Option<Follow>,
     /// Of a step of a conversation: which message is awaited; none: none is.
     pub awaits: Option<Replies>,
+    /// Its requests are calls of gRPC: how long each may take.
+    pub call: Option<Option<Nanos>>,
 }
 
 impl Route {
+    /// Why a reply to a call that took so long is too late; none: it is not.
+    pub fn late(&self, elapsed: Nanos) -> Option<String> {
+        let deadline = self.call.flatten().filter(|deadline| elapsed > *deadline)?;
+        let (elapsed, deadline) = (elapsed.0 / 1_000_000, deadline.0 / 1_000_000);
+        Some(format!(
+            "a reply {elapsed} ms after its call was sent, behind its deadline of {deadline} ms"
+        ))
+    }
+
     /// What becomes of each check of a reply of which this is the last piece, those of a sample last.
     pub fn verdicts(
         &self,
@@ -104,6 +117,7 @@ impl Routes {
                 deep: Deep::new(&route.checks, &mut replies).map(Box::new),
                 replies,
                 follow: follow(route.follow),
+                call: route.call.as_ref().map(|call| call.deadline),
                 awaits: route.line.as_ref().and_then(|line| Replies::which(&line.awaits)),
             }
         };

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use regex::bytes::{CaptureLocations, Regex};
 
+use super::called::{self, Fields};
 use super::check::{Check, compiled, differs};
 use super::coding::Codings;
 use super::coming::Coming;
@@ -15,9 +16,11 @@ use super::made::Making;
 use super::template::{Known, Template};
 use super::tree::{Places, Tree};
 use super::values::Values;
-use crate::plan::traffic::{Capture, Check as PlannedCheck, Found, Path, Route};
+use crate::plan::traffic::{Capture, Check as PlannedCheck, FieldPlace, Found, Path, Route};
+use crate::plan::wire::Messages;
 use crate::source::excerpt;
 use crate::source::seen::Seen;
+use crate::source::wire::Come;
 
 /// The largest body that is looked at, bytes.
 pub(super) const MOST_LOOKED_AT: usize = 16 << 20;
@@ -46,6 +49,9 @@ pub struct Replies {
     heads: Vec<HeadName>,
     tree: Option<Tree>,
     patterns: Vec<Regex>,
+    /// Fields of messages that are looked at, and what right messages are, of replies to calls.
+    fields: Vec<FieldPlace>,
+    messages: Option<Messages>,
     looks_at_body: bool,
     counts_bytes: bool,
     /// The body is looked at in a sample of replies.
@@ -71,16 +77,20 @@ enum At {
     Many(usize),
     Head(usize),
     Pattern(usize),
+    Field(usize),
 }
 
 /// What judging takes; used again for each reply.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     places: Places,
     room: Vec<u8>,
     /// What was compressed, as it was before.
     content: Vec<u8>,
     locations: Vec<CaptureLocations>,
+    fields: Fields,
+    /// How far the messages of a reply to a call are.
+    come: Come,
 }
 
 /// A reply that came whole.
@@ -92,6 +102,7 @@ struct Whole<'a> {
     places: &'a Places,
     /// By pattern: what it matches first.
     locations: &'a mut [CaptureLocations],
+    fields: &'a Fields,
 }
 
 impl Replies {
@@ -103,7 +114,10 @@ impl Replies {
         Self {
             statuses: route.statuses.clone(),
             exactly: route.exactly.as_ref().map(|text| Template::new(text)),
-            looks_at_body: looked_at.looks_at_body || route.exactly.is_some(),
+            messages: route.call.as_ref().map(|call| call.replies.clone()),
+            looks_at_body: looked_at.looks_at_body
+                || route.exactly.is_some()
+                || route.call.is_some(),
             origin: origin.to_owned(),
             ..looked_at
         }
@@ -132,6 +146,8 @@ impl Replies {
             heads,
             tree: None,
             patterns: Vec::new(),
+            fields: Vec::new(),
+            messages: None,
             looks_at_body: false,
             counts_bytes: false,
             keeps_body: false,
@@ -175,6 +191,10 @@ impl Replies {
                 self.patterns.push(compiled(pattern));
                 (At::Pattern(self.patterns.len() - 1), format!("match of {pattern}"))
             }
+            Found::Field(place) => {
+                self.fields.push(place.clone());
+                (At::Field(self.fields.len() - 1), place.name.clone())
+            }
         }
     }
 
@@ -194,8 +214,7 @@ impl Replies {
     /// What judging its replies takes.
     pub fn scratch(&self) -> Scratch {
         let locations = self.patterns.iter().map(Regex::capture_locations);
-        let (room, content) = (Vec::new(), Vec::new());
-        Scratch { places: Places::default(), room, content, locations: locations.collect() }
+        Scratch { locations: locations.collect(), ..Scratch::default() }
     }
 
     /// Another reply begins, with this head of so many bytes.
@@ -286,12 +305,12 @@ impl Replies {
 
     /// Is this whole message the one that all checks hold of? As [`message`](Self::message), without words.
     pub fn is_of(&self, message: &[u8], known: Known<'_>, scratch: &mut Scratch) -> bool {
-        let Scratch { places, room, locations, .. } = scratch;
+        let Scratch { places, room, locations, fields, .. } = scratch;
         if self.tree.as_ref().is_some_and(|tree| tree.find(message, places).is_err()) {
             return false;
         }
         let (coming, length) = (&Coming::default(), message.len() as u64);
-        let mut whole = Whole { coming, body: message, length, places, locations };
+        let mut whole = Whole { coming, body: message, length, places, locations, fields };
         self.checks
             .iter()
             .all(|(check, at, _)| check.holds(&whole.seen(*at, &self.patterns), known, room))
@@ -304,7 +323,7 @@ impl Replies {
         (values, making): (&mut Values, Making),
         scratch: &mut Scratch,
     ) -> Result<(), Fault> {
-        let Scratch { places, room, content, locations } = scratch;
+        let Scratch { places, room, content, locations, fields, come } = scratch;
         let (status, codings) = (coming.status, coming.codings);
         let is_long = coming.length > MOST_LOOKED_AT as u64;
         let is_right = self.is_right(status);
@@ -335,8 +354,12 @@ impl Replies {
                 Fault::Mismatch(format!("it is no JSON ({error}): '{}'", excerpt(body)))
             })?;
         }
+        if let Some(messages) = self.messages.as_ref().filter(|_| status == 0) {
+            come.all(messages, body, room).map_err(Fault::Mismatch)?;
+            fields.find(body, &self.fields).map_err(Fault::Mismatch)?;
+        }
         let length = if codings.is_any() && needed { body.len() as u64 } else { coming.length };
-        let mut whole = Whole { coming, body, length, places, locations };
+        let mut whole = Whole { coming, body, length, places, locations, fields };
         for (check, at, name) in &self.checks {
             let seen = whole.seen(*at, &self.patterns);
             if !check.holds(&seen, known, room) {
@@ -352,6 +375,10 @@ impl Replies {
             values.set(capture.value, &value);
         }
         Ok(())
+    }
+
+    pub(super) fn are_of_calls(&self) -> bool {
+        self.messages.is_some()
     }
 
     /// By check: what people call what it looks at.
@@ -371,9 +398,11 @@ impl Replies {
         scratch: &mut Scratch,
         each: impl Fn(usize, &Check, &str, &Seen<'_>) -> T,
     ) -> Vec<T> {
-        let Scratch { places, locations, .. } = scratch;
+        let Scratch { places, locations, fields, .. } = scratch;
+        // What can't be read has none of them.
+        let _ = fields.find(body, &self.fields);
         let is_json = self.tree.as_ref().is_none_or(|tree| tree.find(body, places).is_ok());
-        let mut whole = Whole { coming, body, length, places, locations };
+        let mut whole = Whole { coming, body, length, places, locations, fields };
         let mut all = Vec::new();
         for (index, (check, at, name)) in self.checks.iter().enumerate() {
             let seen = match at {
@@ -415,6 +444,9 @@ impl Replies {
 
     #[cold]
     pub(super) fn wrong_status(&self, status: u16, body: &[u8]) -> String {
+        if self.are_of_calls() {
+            return called::wrong_status(status, &self.statuses);
+        }
         let redirect = match status {
             301 | 302 | 303 | 307 | 308 => ", a redirect, which is not followed",
             _ => "",
@@ -446,6 +478,7 @@ impl<'a> Whole<'a> {
                 let all = self.places.many(path);
                 all.map_or(Seen::Nothing, |places| Seen::List { body, places })
             }
+            At::Field(index) => self.fields.get(index).map_or(Seen::Nothing, Seen::Text),
             At::Head(index) => self.coming.head(index).map_or(Seen::Nothing, Seen::Text),
             At::Pattern(index) => {
                 let (pattern, locations) = (&patterns[index], &mut self.locations[index]);

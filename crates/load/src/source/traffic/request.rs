@@ -2,6 +2,7 @@
 //!
 //! Knows what fills the holes of a route. Must not know how a request is framed.
 
+use super::called::Messages;
 use super::cookies::Jar;
 use super::made::Making;
 use super::template::{Known, Template, write, write_in_target};
@@ -16,7 +17,40 @@ pub struct Requests {
     target: Vec<Part>,
     /// What goes into the holes of headers, in order.
     holes: Vec<Part>,
-    body: Template,
+    body: Body,
+}
+
+/// What is laid out as a body.
+#[derive(Debug)]
+enum Body {
+    Text(Template),
+    /// The messages of a call, which change.
+    Call(Messages),
+}
+
+impl Body {
+    fn of(route: &Route) -> Self {
+        let Some(call) = &route.call else { return Self::Text(Template::new(&route.body)) };
+        let messages = Messages::new(&call.messages);
+        if !messages.are_constant() {
+            return Self::Call(messages);
+        }
+        let mut bytes = Vec::new();
+        let (values, making) = (Values::default(), Making::default());
+        messages.fill(Known { values: &values, making }, &mut bytes);
+        Self::Text(Template::of_bytes(bytes))
+    }
+
+    fn fill<'a>(&'a self, known: Known<'_>, room: &'a mut Vec<u8>) -> &'a [u8] {
+        match self {
+            Self::Text(template) => template.fill(known, room),
+            Self::Call(messages) => {
+                room.clear();
+                messages.fill(known, room);
+                room
+            }
+        }
+    }
 }
 
 /// How a user's connection is opened.
@@ -91,13 +125,16 @@ impl Requests {
         Self {
             target: route.target.clone(),
             holes: headers.filter(|part| !matches!(part, Part::Text(_))).cloned().collect(),
-            body: Template::new(&route.body),
+            body: Body::of(route),
         }
     }
 
     /// The length of all bodies, where it is known.
     pub fn body_length(&self) -> Option<usize> {
-        self.body.constant().map(<[u8]>::len)
+        match &self.body {
+            Body::Text(template) => template.constant().map(<[u8]>::len),
+            Body::Call(_) => None,
+        }
     }
 
     /// Lays a request out.

@@ -35,6 +35,11 @@ impl Template {
         Self { bytes: bytes.into(), holes: holes.into() }
     }
 
+    /// What the messages of a call are where nothing changes them.
+    pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes: bytes.into(), holes: Box::default() }
+    }
+
     /// All of it, where it has no holes.
     pub(super) fn constant(&self) -> Option<&[u8]> {
         self.holes.is_empty().then_some(&*self.bytes)

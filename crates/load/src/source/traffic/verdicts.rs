@@ -2,6 +2,8 @@
 //!
 //! Knows whole replies. Must not know who looks: a load stops at the first check that does not hold.
 
+use wiretrial_proto::grpc::Status;
+
 use super::check::{Check, differs};
 use super::coming::Coming;
 use super::made::Making;
@@ -45,9 +47,12 @@ impl Replies {
         let codings = coming.codings();
         let undone = codings.undo(&whole, &mut content, MOST_LOOKED_AT);
         let body = if undone.is_ok() { &content } else { &whole };
-        if let Some(status) = coming.status() {
+        // Of a call 0 is one, too.
+        let called = self.are_of_calls().then_some(coming.status);
+        if let Some(status) = called.or(coming.status()) {
             let fault = (!self.is_right(status)).then(|| self.wrong_status(status, body));
-            all.push(Verdict::new(status.to_string(), fault));
+            let came = called.map_or_else(|| status.to_string(), |it| Status(it).to_string());
+            all.push(Verdict::new(came, fault));
         }
         let is_long = coming.length_with(last) > MOST_LOOKED_AT as u64;
         if all.iter().any(|verdict| !verdict.holds) || undone.is_err() || is_long {

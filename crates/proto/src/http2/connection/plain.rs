@@ -13,8 +13,8 @@ impl<M: Default> Connection<M> {
     /// Takes frames from the front of the input for as long as each is the head that the caller
     /// [keeps](Self::keep_fields), or the end of a reply with all that is missing of it: content in one frame that is not
     /// padded, with the fields behind it that the caller keeps, or none. `hear` is told of each such head, `take` of
-    /// each such end, and whether it has fields; what they do not want is left. Gives how many bytes
-    /// were taken.
+    /// each such end, and whether it has fields; what they do not want is left, and `hear` leaves the stream of such a
+    /// head as it was. Gives how many bytes were taken.
     #[inline]
     pub(in crate::http2) fn plain(
         &mut self,

@@ -2,8 +2,6 @@
 //!
 //! Knows the rules for calls, their payloads and what right replies are. Must not know replies.
 
-mod wire;
-
 use wiretrial_proto::grpc::framed;
 
 use super::document::{ContentDocument, ExpectDocument};
@@ -12,10 +10,7 @@ use super::{ContentRule, Expect, PLACEHOLDER, PayloadPlan, PlanError, TargetUrl}
 use crate::clock::Nanos;
 use crate::plan::NUMBER_BYTES;
 use crate::plan::calls::{GrpcDocument, KindDocument};
-
-pub use crate::plan::calls::{SignedDocument as Signed, WireTypeDocument as WireType};
-pub(crate) use wire::varint;
-pub use wire::{Field, Message, Wire};
+use crate::plan::wire::{Messages, Wire};
 
 /// The status of a call that has succeeded.
 const OK: u16 = 0;
@@ -46,15 +41,6 @@ impl GrpcPlan {
     fn sends_several(&self) -> bool {
         matches!(self.kind, KindDocument::Client | KindDocument::Bidi)
     }
-}
-
-/// What a right message of a reply is, and how many there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Messages {
-    /// What each is like; none: anything.
-    pub wire: Option<Wire>,
-    /// How many there are, from and to and with.
-    pub count: (u32, u32),
 }
 
 fn wrong<T>(what: impl Into<String>) -> Result<T, PlanError> {

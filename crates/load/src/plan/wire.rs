@@ -8,8 +8,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Number;
 
-use super::{Signed, WireType};
-use crate::plan::calls::{FieldDocument, WireDocument};
+use super::calls::{FieldDocument, WireDocument};
+
+pub use super::calls::{SignedDocument as Signed, WireTypeDocument as WireType};
 
 /// Fields of one message.
 const MOST_FIELDS: usize = 64;
@@ -17,6 +18,15 @@ const MOST_FIELDS: usize = 64;
 const DEEPEST: usize = 16;
 /// The highest number of a field, and those that are kept free for the format itself.
 const HIGHEST: u32 = (1 << 29) - 1;
+
+/// What a right message of a reply is, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// What each is like; none: anything.
+    pub wire: Option<Wire>,
+    /// How many there are, from and to and with.
+    pub count: (u32, u32),
+}
 
 /// Messages, each inside of one before it but for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wiretrial.calls import fields, messages
+from wiretrial.calls.asking import Reply
 from wiretrial.calls.methods import Method
 from wiretrial.errors import WiretrialError
 from wiretrial.plan import Content, EchoContent, FieldsContent, LearnedContent, StatusContent
@@ -17,15 +18,6 @@ from wiretrial.traffic.learning import rules, shapes, strings
 
 MOST_LOOKED_AT = 100
 """Messages of a long stream in which a time is looked for."""
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One reply as it came, with the call's own messages. `at`: seconds since 1970."""
-
-    messages: tuple[bytes, ...]
-    sent: tuple[bytes, ...]
-    at: float
 
 
 @dataclass(frozen=True)
