@@ -18,9 +18,10 @@ WORKERS ?= 4
 FROM ?= 0
 AA_SUITES ?= 100
 CONFORMANCE ?=
-SUBJECTS ?= reference reference-http2 reference-grpc grpc-go nginx ws uwebsockets gorilla \
+# The longest of them comes early: a JVM starts for each of its checks.
+SUBJECTS ?= reference java-http-client reference-http2 reference-grpc grpc-go nginx ws uwebsockets gorilla \
   tokio-tungstenite simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
-  tungstenite-client java-http-client
+  tungstenite-client
 BENCH ?=
 QUIC ?=
 BASE ?=
@@ -50,15 +51,16 @@ demo: build  ## two-minute tour: HTTP beside WebSocket on this machine
 .PHONY: test
 test: bootstrap-tests bootstrap-fuzz build  ## run every test and lint, Rust and Python
 	$(MAKE) checks
-	$(MAKE) test-rust test-python
+	$(MAKE) test-python
 
-# What others wrote mostly waits, for downloads and for time limits. What only computes goes on beside
-# it and gives way, so that no limit is missed for its sake.
+# What others wrote mostly waits, for downloads and for time limits, and so do the Rust tests. What only
+# computes goes on beside it and gives way, so that no limit is missed for its sake; the Rust tests are
+# built first there, so that nothing waits for them.
 .PHONY: checks
 checks:
-	$(MAKE) subjects conformance & others=$$!; computed=0; \
-	  nice -n 10 $(MAKE) lint fuzz build-rust-tests || computed=$$?; \
-	  wait $$others && exit $$computed
+	$(MAKE) subjects conformance test-rust & waiting=$$!; computed=0; \
+	  nice -n 10 $(MAKE) build-rust-tests lint fuzz $(DOCS_PACKAGES) || computed=$$?; \
+	  wait $$waiting && exit $$computed
 
 .PHONY: build
 build: $(PACKAGE)  ## build the engine and the laboratory: .venv/bin/wiretrial
