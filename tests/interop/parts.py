@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from conformance.process import Process
+from wiretrial.engine import Engine
 from wiretrial.snapshot import SNAPSHOT, Summary
 from wiretrial.subjects.certificates import Certificate
 
@@ -39,6 +42,16 @@ class Both:
         """The URL of `path` here."""
         address = self.secure if scheme in ("https", "wss") else self.plain
         return f"{scheme}://{address}{path}"
+
+
+@contextlib.contextmanager
+def reference_server(engine: Engine, certificate: Certificate, folder: Path) -> Iterator[Both]:
+    """The reference server, which speaks HTTP/2; `folder` keeps its log."""
+    command = [str(engine.binary), "respond", "--http2"]
+    command += ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
+    command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
+    with Process(command, log=folder / "log") as server:
+        yield Both.told_by(server, certificate)
 
 
 class Load:

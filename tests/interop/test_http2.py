@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.process import Process
 from tests.interop import chromium
 from tests.interop.conftest import lacking, program
-from tests.interop.parts import LIMIT_S, Both, Load, Scheme
+from tests.interop.java_peers import checked, jetty_clients
+from tests.interop.parts import LIMIT_S, Both, Load, Scheme, reference_server
 from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectUnavailable
@@ -98,11 +98,8 @@ def test_our_client_uploads(server: Both, size: str, scheme: Scheme, load: Load)
 def reference(
     engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Both]:
-    command = [str(engine.binary), "respond", "--http2"]
-    command += ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
-    command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
-    with Process(command, log=tmp_path_factory.mktemp("reference") / "log") as server:
-        yield Both.told_by(server, certificate)
+    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
+        yield both
 
 
 @pytest.fixture(scope="module")
@@ -194,28 +191,20 @@ def test_node(reference: Both, scheme: Scheme) -> None:
     assert good(output) == wanted
 
 
-def java(source: str, classes: Path, libraries: str, *words: str) -> set[str]:
-    """What a client in Java found right."""
-    programs = [str(HERE / "java" / f"{name}.java") for name in ("Checks", "Trust", source)]
-    path = f"{classes}:{libraries}"
-    run([program("javac", "a JDK"), "-d", str(classes), "-cp", path, *programs])
-    return good(run([program("java", "a JDK"), "-cp", path, source, *words]))
-
-
 JAVA = {"get", "post", "post-large", "streams"}
 
 
 def test_java(reference: Both, tmp_path: Path) -> None:
     # Without TLS it asks for an upgrade, which HTTP/2 has given up.
     words = [reference.url("https"), str(reference.certificate.authority)]
-    assert java("PlatformClient", tmp_path, "", *words) == JAVA
+    assert checked("PlatformClient", tmp_path, "", *words) == JAVA
 
 
 @pytest.mark.parametrize("scheme", WEB)
 def test_netty(reference: Both, scheme: Scheme, engine: Engine, tmp_path: Path) -> None:
     _, built = installed("netty-http2", engine)
     words = [reference.url(scheme), str(reference.certificate.authority)]
-    told = java("NettyClient", tmp_path, f"{built.folder}/target/lib/*", *words)
+    told = checked("NettyClient", tmp_path, f"{built.folder}/target/lib/*", *words)
     assert told - {"alpn"} == JAVA
 
 
@@ -223,16 +212,13 @@ def test_netty(reference: Both, scheme: Scheme, engine: Engine, tmp_path: Path) 
 def jetty(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The class path of Jetty's client."""
     installed("jetty-http2", engine)  # Brings Maven where there is none.
-    folder = tmp_path_factory.mktemp("jetty")
-    maven = [program("mvn", "Maven"), "-q", "-B", "-f", str(HERE / "java" / "pom.xml")]
-    run([*maven, "dependency:copy-dependencies", f"-DoutputDirectory={folder}"])
-    return f"{folder}/*"
+    return jetty_clients(tmp_path_factory.mktemp("jetty"))
 
 
 @pytest.mark.parametrize("scheme", WEB)
 def test_jetty(reference: Both, jetty: str, scheme: Scheme, tmp_path: Path) -> None:
     words = [reference.url(scheme), str(reference.certificate.authority)]
-    assert java("JettyClient", tmp_path, jetty, *words) == JAVA
+    assert checked("JettyClient", tmp_path, jetty, *words) == JAVA
 
 
 def test_chromium(reference: Both, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from conformance.process import Process
 from tests.interop import chromium, h2_websockets
 from tests.interop.conftest import program
 from tests.interop.h2_websockets import Server
-from tests.interop.parts import MESSAGES, Both, Load, Scheme
+from tests.interop.parts import MESSAGES, Both, Load, Scheme, reference_server
 from tests.interop.test_http2 import installed, subject
 from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
@@ -53,11 +53,8 @@ BROWSED = """async () => {
 def reference(
     engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Both]:
-    command = [str(engine.binary), "respond", "--http2"]
-    command += ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
-    command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
-    with Process(command, log=tmp_path_factory.mktemp("reference") / "log") as server:
-        yield Both.told_by(server, certificate)
+    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
+        yield both
 
 
 def at(both: Both, scheme: Scheme) -> tuple[str, str | None]:
