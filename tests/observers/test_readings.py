@@ -9,7 +9,7 @@ import pytest
 
 from tests.observers.made import SECOND, group, processes, sample, start
 from wiretrial.observation import Group, Processes, Source
-from wiretrial.observers.readings import Answer, Sought, Taking
+from wiretrial.observers.readings import NO_LIMIT, Answer, Sought, Taking
 from wiretrial.observers.watch import Reading, Watched
 
 TREE = Sought("app", "pid:7", pid=7)
@@ -129,6 +129,32 @@ def test_of_a_process_its_group_tells_the_limit_alone() -> None:
     # Whatever runs on a host is in the root of all groups, which has no limit.
     found = taken(TREE, (processes(10), group(7000, path="/", periods=3)))
     assert found.parts[0].readings[0].periods is None
+
+
+@pytest.mark.parametrize(
+    ("found", "lacks"),
+    [
+        pytest.param(group(7000), (NO_LIMIT,), id="version 2 beside controllers of version 1"),
+        pytest.param(group(7000, periods=0), (), id="no limit is set"),
+        pytest.param(group(7000, path="/"), (), id="the root, which never has one"),
+        pytest.param(group(None), (), id="it tells nothing at all"),
+    ],
+)
+def test_a_group_without_the_controller_of_cpus_is_told(
+    found: Group, lacks: tuple[str, ...]
+) -> None:
+    assert taken(GROUP, (processes(1), found)).parts[0].lacks == lacks
+    # Of a process, nobody asked for its group.
+    assert taken(TREE, (processes(1), found)).parts[0].lacks == ()
+
+
+def test_parts_are_told_apart_by_their_names_in_whatever_order_they_come() -> None:
+    taking = Taking(start(), [GROUP, TREE])
+    told = sample(0, (processes(1), group(7000)), (processes(2), group(9000, path="/")))
+    taking.take(told.model_copy(update={"targets": told.targets[::-1]}), None)
+    found = taking.watched("here", is_here=True, failed=None)
+    assert [one.name for one in found.parts] == ["db", "app"]
+    assert [one.readings[0].total_ns for one in found.parts] == [7000, None]
 
 
 def test_a_group_that_is_gone_has_no_counter() -> None:

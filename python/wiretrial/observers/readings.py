@@ -43,6 +43,10 @@ LACKS: Final = {
 }
 """Sources of the observer whose lack changes what can be told, in words."""
 DENIED: Final = "permission denied"
+NO_LIMIT: Final = (
+    "CPU limit and throttling: the controller of CPUs is not in this control group, so that it has"
+    " no limit of its own"
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ class Taking:
         self._unread = [0 for _ in sought]
         self._counts = [False for _ in sought]
         """Whether the control group tells its CPU time."""
+        self._controls = [False for _ in sought]
+        """Whether it has the controller of CPUs, which counts periods."""
         self._groups: list[Group | None] = [None for _ in sought]
         self._host: list[HostReading] = []
         self._answers: list[tuple[Answer, Question, int]] = []
@@ -92,7 +98,9 @@ class Taking:
         at_ns = _middle(sample.before, sample.after)
         self._host.append(_host(sample, at_ns, self._tick_ns))
         self._own_cpu.append(sample.own_cpu_ns)
-        for number, one in enumerate(sample.targets):
+        for one in sample.targets:
+            # They are called by their numbers, and come in the order of the observer: trees first.
+            number = int(one.name)
             of_group = self._sought[number].cgroup is not None
             self._readings[number].append(self._reading(number, one, at_ns, of_group=of_group))
             self._unread[number] = max(self._unread[number], one.processes.unread)
@@ -135,6 +143,8 @@ class Taking:
         if unread:
             lacks.append(f"{unread} of its processes: {DENIED}; run as root")
         group = self._groups[number]
+        if self._counts[number] and not self._controls[number]:
+            lacks.append(NO_LIMIT)
         return Part(
             name=sought.name,
             address=sought.address,
@@ -185,6 +195,7 @@ class Taking:
         if not of_group:
             return found
         found = replace(found, group_bytes=group.memory.current_bytes)
+        self._controls[number] |= limit.periods is not None or group.path == "/"
         if limit.usage_ns is None and not self._counts[number]:
             return found
         # The group counts what has ended, too; once it is gone, its processes are no substitute.
