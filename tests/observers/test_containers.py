@@ -1,8 +1,10 @@
-"""Containers: what their tools say, and a real one made here from the engine's own binary."""
+"""Containers: what their tools say, and real ones made here from the engine's own binary."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.observers.conftest import Run
-from tests.observers.containers import Running, running
+from tests.observers.containers import Running, in_docker, in_podman
+from tests.observers.dockerd import docker
 from tests.observers.test_load import MEASURED, flags, result
 from wiretrial.errors import EXIT_FAILED, ObserverFailed
 from wiretrial.observers import address, local
@@ -58,6 +61,7 @@ def made_tool(folder: Path, script: str) -> None:
     ("script", "words"),
     [
         ("echo 'Error: no such container db' >&2; exit 125", "no such container db"),
+        ("echo 'Cannot connect to the daemon' >&2; exit 1", "can't say what runs there (Cannot"),
         ("echo '[]'", "can't be understood"),
         ("echo nonsense", "can't be understood"),
         (f"""echo '[{{"Id": "{ID}", "State": {{"Pid": 0}}}}]'""", "does not run"),
@@ -93,23 +97,28 @@ def test_a_container_without_a_group_of_its_own_is_watched_by_its_process(
     assert found.lacks == (local.NO_GROUP,)
 
 
-@pytest.fixture(scope="module")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A container for all tests; skipped where none can run."""
-    with running(tmp_path_factory.mktemp("rootfs")) as container:
-        yield container
+@pytest.fixture(scope="module", params=["podman", "docker"])
+def container(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    """A container of each tool for all tests; skipped where none can run."""
+    with contextlib.ExitStack() as stack:
+        if request.param == "podman":
+            yield stack.enter_context(in_podman(tmp_path_factory.mktemp("rootfs")))
+        else:
+            stack.enter_context(docker())
+            yield stack.enter_context(in_docker(tmp_path_factory.mktemp("rootfs"), 0.5))
 
 
 def test_the_cost_of_a_container(wiretrial: Run, container: Running, tmp_path: Path) -> None:
-    url = f"http://127.0.0.1:{container.port}/message"
     done = wiretrial(
-        *("load", url, "-c", "2", "--rate", "500", "-d", "3s"),
-        *flags("--server", f"web=podman:{container.name}"),
+        *("load", container.url, "-c", "2", "--rate", "500", "-d", "3s"),
+        *flags("--server", f"web={container.address}"),
     )
     assert done.returncode in MEASURED, done.stderr
     found = result(tmp_path)
     (web,) = found["servers"]
-    assert (web["name"], web["address"]) == ("web", f"podman:{container.name}")
+    assert (web["name"], web["address"]) == ("web", container.address)
     assert web["cpu_ns_per_message"] > 0
     assert web["memory_bytes"] > 0
     assert (web["restarts"], web["has_ended"]) == (0, False)
@@ -119,9 +128,29 @@ def test_the_cost_of_a_container(wiretrial: Run, container: Running, tmp_path: P
 
 def test_an_unknown_container_is_told(wiretrial: Run, container: Running) -> None:
     done = wiretrial(
-        *("load", f"http://127.0.0.1:{container.port}/message", "--expect", "status"),
-        *("--server", "podman:no-such-container"),
+        *("load", container.url, "--expect", "status"),
+        *("--server", f"{container.tool}:no-such-container"),
     )
     assert done.returncode == EXIT_FAILED
-    assert "podman knows no such container" in done.stderr
+    assert f"{container.tool} knows no such container" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_container_that_was_stopped_does_not_run(container: Running) -> None:
+    name = container.ended()
+    with pytest.raises(ObserverFailed) as refused:
+        local.sought_of(address.parse(container.address))
+    assert refused.value.line().startswith(f"the container {name} does not run")
+
+
+def test_a_docker_whose_daemon_does_not_run_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("docker") is None:
+        pytest.skip("there is no docker: install docker.io")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
+    with pytest.raises(ObserverFailed) as refused:
+        local.sought_of(address.parse("docker:db"))
+    line = refused.value.line()
+    assert "docker can't say what runs there" in line
+    assert "get `docker ps` to work first" in line

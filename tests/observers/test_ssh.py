@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.fleet.conftest import ended
-from tests.observers.containers import running
+from tests.observers.containers import in_podman
 from tests.observers.ssh_host import (
     JUMPED,
     NAME,
@@ -292,7 +292,7 @@ def test_a_container_without_a_group_of_its_own_is_watched_by_its_tree(
 def test_a_real_container_is_watched(host: SshHost, engine: Engine, tmp_path: Path) -> None:
     # podman has its state in folders that the host does not see, and is run where they are.
     outside = f'#!/bin/sh\nexec nsenter --mount=/proc/{os.getpid()}/ns/mnt podman "$@"\n'
-    with running(tmp_path / "rootfs") as container, installed(host, "podman", outside):
+    with in_podman(tmp_path / "rootfs") as container, installed(host, "podman", outside):
         with opened(engine, f"ssh://{NAME}/container/{container.name}") as watch:
             watch.start()
             ask(f"http://127.0.0.1:{container.port}/")

@@ -7,6 +7,7 @@ when the container is started again; where it has none of its own, by its proces
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,6 +66,7 @@ class Inspected(BaseModel):
 
 
 _INSPECTED: Final = TypeAdapter(list[Inspected])
+_NOT_THERE: Final = re.compile("no such (container|object)", re.IGNORECASE)
 
 
 def inspected(text: bytes) -> Inspected | None:
@@ -125,6 +127,12 @@ def _inspect(address: Container) -> Inspected:
         ) from error
     if done.returncode:
         said = last_words(done.stderr.decode(errors="replace"))
+        if not _NOT_THERE.search(said):
+            # Docker's client is there, its daemon may not be, or not for everybody.
+            raise ObserverFailed(
+                f"{address.text}: {tool} can't say what runs there ({said})",
+                f"get `{tool} ps` to work first, or name a process of it: pid:4711",
+            )
         raise ObserverFailed(
             f"{address.text}: {tool} knows no such container ({said})",
             f"name one that `{tool} ps` lists; containers of root are seen by root alone",
