@@ -20,8 +20,8 @@ BUILD_LIMIT_S = 1200.0
 
 def build(folder: Path, module: Path, packages: Sequence[str]) -> None:
     """`packages`, which stand on `module` alone, in `folder`; built unless they already are."""
-    sums = [(module / name).read_bytes() for name in ("go.mod", "go.sum")]
-    made_from = hashlib.sha256(b"".join(sums)).hexdigest()
+    sources = (module / "go.mod", module / "go.sum", *sorted(module.glob("*.go")))
+    made_from = hashlib.sha256(b"".join(one.read_bytes() for one in sources)).hexdigest()
     stamp = folder / ".made-from"
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_from:
         return

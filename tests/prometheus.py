@@ -73,15 +73,17 @@ class Served:
 
 
 @contextmanager
-def prometheus(folder: Path, scrapes: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """A Prometheus that takes remote writes. `scrapes`: targets by job, scraped each second."""
+def prometheus(
+    folder: Path, scrapes: Mapping[str, str] | None = None, every: str = "1s"
+) -> Iterator[Served]:
+    """A Prometheus that takes remote writes. `scrapes`: targets by job."""
     found = program("prometheus", "prometheus")
     (port,) = ports.free_ports(["127.0.0.1"], ["prometheus"]).values()
     settings = folder / "prometheus.yml"
     settings.write_text(
         json.dumps(
             {
-                "global": {"scrape_interval": "1s"},
+                "global": {"scrape_interval": every},
                 "scrape_configs": [
                     {"job_name": job, "static_configs": [{"targets": [target]}]}
                     for job, target in (scrapes or {}).items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -231,6 +232,29 @@ def test_a_container_that_is_scraped_twice_counts_once_or_not(served: Served) ->
 )
 def test_what_is_not_there_is_told(served: Served, query: str, words: str) -> None:
     assert words in refusal(served, query)
+
+
+def test_counters_are_awaited_where_limits_came_before(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """cAdvisor reads counters now and then, and tells what a container may use at each scrape."""
+    monkeypatch.setattr(watching, "MOST_WAIT_S", 10.0)
+    series = container("late", time.time(), 0.4, name="late")
+    usage = series[0][0]
+    period = {**usage, "__name__": "container_spec_cpu_period"}
+    served.write(series)
+    one = watch(served, "?container=late")
+    one.start()
+    one.mark(BEFORE)
+    one.mark(END)
+    # However exactly the clocks are laid on each other, it is later.
+    time.sleep(0.05)
+    served.write([(period, [(time.time(), 1e5)])])
+    later = threading.Timer(0.7, lambda: served.write([(usage, [(time.time(), 500.0)])]))
+    later.start()
+    found = one.stop()
+    later.join()
+    assert found.parts[0].readings[-1].at_ns >= found.marks[-1].at_ns
 
 
 def test_a_prometheus_that_went_away_leaves_no_figures_and_a_reason(tmp_path: Path) -> None:

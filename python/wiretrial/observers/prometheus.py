@@ -65,6 +65,9 @@ class PrometheusWatch:
         self._address = address
         self._selection = selectors.parse(address.url, f"{OPTION} {address.text}")
         self._api = Prometheus(self._selection.url)
+        of_containers = self._selection.is_of_containers
+        self._counter = scraped.CPU if of_containers else scraped.HOST_CPU
+        """What a cost is taken from."""
         self._length_ns = length_ns
         self._questions: list[Question] = []
         self._marks: list[Mark] = []
@@ -104,18 +107,18 @@ class PrometheusWatch:
         self._ask_clock()
         self._began_s = self._now_s()
         if self._selection.is_of_containers:
-            metric, names = scraped.CPU, scraped.CONTAINER_METRICS
+            names = scraped.CONTAINER_METRICS
             found = self._containers()
         else:
-            metric, names = scraped.HOST_CPU, scraped.HOST_METRICS
+            names = scraped.HOST_METRICS
             found = self._host()
         self._selector = selectors.select("", _one_of(scraped.METRIC, names), *self._matchers)
-        self._sources = tuple(scraped.sources(found, metric))
+        self._sources = tuple(scraped.sources(found, self._counter))
         points = max((one.points for one in found), key=len)
         interval = scrapes.interval_s(points)
         if interval is None:
             raise ObserverFailed(
-                f"{self._shown}: {metric} was scraped once in the last {LOOKBACK_S:.0f} s",
+                f"{self._shown}: {self._counter} was scraped once in the last {LOOKBACK_S:.0f} s",
                 "wait for a few scrapes, or shorten scrape_interval",
             )
         self._interval_s = interval
@@ -208,7 +211,9 @@ class PrometheusWatch:
             now_s = self._now_s()
             span_s = now_s - self._began_s + LOOKBACK_S
             found = [one for one in self._api.raw(self._selector, span_s, now_s) if one.points]
-            newest = max((one.points[-1].at_s for one in found), default=0.0)
+            # cAdvisor gives counters the instant at which it read them; limits have the scrape's.
+            counters = (one for one in found if one.label(scraped.METRIC) == self._counter)
+            newest = max((one.points[-1].at_s for one in counters), default=0.0)
             if newest >= ended_s or now_s >= ended_s + late:
                 return found
             time.sleep(min(1.0, max(0.2, self._interval_s / 10)))
