@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,12 +19,12 @@ from typing import Any
 
 from conformance.process import Process
 from tests.apps.installed import EXAMPLES, ROOT
+from tests.cli.nursery import ended
 from wiretrial.errors import EXIT_GOOD
 from wiretrial.traffic.hurl.reading import read_hurl
 from wiretrial.traffic.hurl.syntax import Entry
 from wiretrial.traffic.hurl.writing import write
 
-LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
 
 
@@ -62,15 +61,8 @@ class Application:
 
     def wiretrial(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the command in the folder."""
-        return subprocess.run(
-            [sys.executable, str(LAUNCHER), *arguments],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        python = {"PYTHONPATH": str(ROOT / "python"), "NO_COLOR": "1"}
+        return ended(arguments, self.folder, {**os.environ, **python}, LIMIT_S)
 
     def imported(self, kind: str, source: str) -> str:
         """Makes traffic files in the folder `made`, checks them, and returns what was said."""

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.nursery import LAUNCHER as LAUNCHER
+from tests.cli.nursery import ROOT as ROOT
+from tests.cli.nursery import ended
 from wiretrial.engine import Engine
 
-ROOT = Path(__file__).resolve().parents[2]
-LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
 
 
@@ -72,15 +73,7 @@ def wiretrial(tmp_path: Path) -> Run:
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
         # The interpreter may not be on PATH, and what it finds must be this tree.
         python = {"PYTHONPATH": str(ROOT / "python"), "COLUMNS": "80", "NO_COLOR": "1"}
-        return subprocess.run(
-            command(*arguments),
-            cwd=tmp_path,
-            env={**os.environ, **python, **changes},
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return ended(arguments, tmp_path, {**os.environ, **python, **changes}, LIMIT_S)
 
     return run
 

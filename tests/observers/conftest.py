@@ -15,11 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.nursery import ROOT, ended
 from wiretrial.engine import Engine
 
 BURNER = Path(__file__).with_name("burner.py")
-ROOT = Path(__file__).resolve().parents[2]
-LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
 
 
@@ -137,14 +136,6 @@ def wiretrial(tmp_path: Path) -> Run:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         python = {"PYTHONPATH": str(ROOT / "python"), "COLUMNS": "80", "NO_COLOR": "1"}
-        return subprocess.run(
-            [sys.executable, str(LAUNCHER), *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **python},
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return ended(arguments, tmp_path, {**os.environ, **python}, LIMIT_S)
 
     return run

@@ -18,7 +18,8 @@ import pytest
 from psycopg import sql
 
 from tests import postgres
-from tests.cli.conftest import LIMIT_S, ROOT, command
+from tests.cli.conftest import LIMIT_S, ROOT
+from tests.cli.nursery import ended
 from tests.lab.trials import trial
 from tests.postgres import CRASHED, Cluster
 from wiretrial.results.model import Trial
@@ -126,15 +127,7 @@ def wiretrial(tmp_path: Path) -> Run:
     """Runs `wiretrial results` to its end."""
 
     def run(*arguments: str, **changes: str) -> Done:
-        return subprocess.run(
-            command("results", *arguments),
-            cwd=tmp_path,
-            env=environment(**changes),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return ended(("results", *arguments), tmp_path, environment(**changes), LIMIT_S)
 
     return run
 
