@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tests import reference
 from tests.cli.conftest import Run
 from tests.cli.test_runs import results_of
 from tests.lab.test_subjects import OWN
+from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GATE
 
 MISSING = """
@@ -59,6 +61,7 @@ def test_a_study_without_one_of_its_subjects_fails_and_names_it(
         path = tmp_path / name
         path.parent.mkdir()
         path.write_text(text, encoding="utf-8")
+    reference.put_into(tmp_path / "cache", Engine.find())
     cache = {"WIRETRIAL_CACHE": str(tmp_path / "cache")}
     done = wiretrial("study", "run", "./mine", "--seed", "1", **cache)
     assert done.returncode == EXIT_FAILED, done.stderr

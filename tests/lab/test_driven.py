@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import reference
 from tests.lab.conftest import Children
 from tests.lab.test_driver import client
 from wiretrial.engine import Engine
@@ -20,8 +21,6 @@ from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import document, events, matrix, runner
 from wiretrial.studies.spec import Study, parse
 from wiretrial.subjects import build
-
-pytestmark = pytest.mark.alone
 
 STUDY = """
 title = "Which?"
@@ -43,13 +42,12 @@ warmup_iterations = 5
 
 
 @pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of the tests' own subjects are not left in the user's cache.
-
-    One for all of them: the reference server is verified once.
-    """
+def own_cache(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of the tests' own subjects are not left in the user's cache."""
+    cache = tmp_path_factory.mktemp("cache")
+    reference.put_into(cache, engine)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(build.ENVIRONMENT, str(tmp_path_factory.mktemp("cache")))
+        patch.setenv(build.ENVIRONMENT, str(cache))
         yield
 
 
@@ -80,6 +78,7 @@ def results_of(folder: Path, wanted: Study) -> ResultsFolder:
     return ResultsFolder.create(folder, "clients", wanted.model_dump_json(by_alias=True))
 
 
+@pytest.mark.alone
 def test_a_driver_s_trial_is_stored_like_any_other(engine: Engine, tmp_path: Path) -> None:
     wanted = study(tmp_path, made(tmp_path))
     folder = results_of(tmp_path, wanted)
@@ -138,6 +137,7 @@ def _check(trial: Trial) -> None:
     assert trial.observation is not None
 
 
+@pytest.mark.alone
 def test_a_driver_that_gives_up_fails_its_trial_and_no_other(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +172,7 @@ def test_a_server_is_no_client(engine: Engine, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.alone
 def test_a_second_address_is_named_where_the_first_is_silent(
     engine: Engine, tmp_path: Path
 ) -> None:

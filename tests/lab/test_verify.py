@@ -11,6 +11,7 @@ import pytest
 
 from tests.lab.conftest import Children
 from tests.lab.test_subjects import own
+from tests.reference import kept
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed
 from wiretrial.plan import Load, SequencePayload
@@ -139,21 +140,24 @@ def test_a_subject_keeps_every_contract_that_it_claims(
     engine: Engine, children: Children, name: str, configuration: ConfigurationName
 ) -> None:
     subject = registry.find(name)
-    found = examined(subject, engine, configuration)
+    found = kept(subject, engine, configuration)
     assert {(one.contract, one.protocol) for one in found.outcomes} == set(subject.spec.claims())
     assert [one for one in found.failed() if not one.known] == []
     assert found.problems(subject) == []
     assert children() == []
 
 
-def test_an_own_server_in_a_folder_is_a_subject_too(engine: Engine, tmp_path: Path) -> None:
+def test_an_own_server_in_a_folder_is_a_subject_too(
+    engine: Engine, children: Children, tmp_path: Path
+) -> None:
     assert examined(own(tmp_path), engine).failed() == []
+    assert children() == []
 
 
 @pytest.mark.parametrize("name", ["socket-io", "feathers"])
 def test_a_subject_speaks_socket_io_as_its_inventors_do(engine: Engine, name: str) -> None:
     subject = registry.find(name)
-    found = examined(subject, engine)
+    found = kept(subject, engine)
     assert found.problems(subject) == []
     assert "socketio+wss" in {one.protocol for one in found.outcomes}
 
@@ -355,18 +359,18 @@ def test_what_was_found_is_kept_until_something_changes(
     subject = own(folder)
     built = build.install(subject, engine.binary)
 
-    def kept() -> Verification | None:
+    def verified() -> Verification | None:
         return verification.verified(subject, built, "default", engine.binary)
 
-    assert kept() is None
+    assert verified() is None
     found = verification.examine(subject, built, "default", engine.binary)
-    assert kept() == found
+    assert verified() == found
     assert verification.ensure(subject, built, "default", engine.binary) == found
     with monkeypatch.context() as changed:
         changed.setattr(contracts, "digest", lambda: "other checks")
-        assert kept() is None
+        assert verified() is None
     other = built.model_copy(update={"version": "0.0.0"})
     assert verification.verified(subject, other, "default", engine.binary) is None
     (record,) = built.folder.glob("*verified*")
     record.write_text(record.read_text(encoding="utf-8")[:-9], encoding="utf-8")
-    assert kept() is None
+    assert verified() is None
