@@ -23,8 +23,6 @@ from wiretrial.studies import admission, estimate, events, judge, matrix, plans,
 from wiretrial.studies.spec import Study, parse
 from wiretrial.subjects import needs
 
-pytestmark = pytest.mark.alone
-
 TEXT = """
 title = "Which?"
 question = "Which holds the most?"
@@ -226,7 +224,7 @@ def measured(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[T
     """One trial of each kind, for real."""
     folder = tmp_path_factory.mktemp("held")
     wanted = ["reference: held*", "reference: bursts*", "reference:deflate: *", "reference: large"]
-    study = expanded(folder, trials=2, only=wanted)
+    study = expanded(folder, trials=1, only=wanted)
     results = ResultsFolder.create(folder, "mine", study.model_dump_json(by_alias=True))
     seen = list(runner.run(parse(results.document()), results, engine))
     assert [event for event in seen if isinstance(event, events.TrialFailed)] == []
@@ -238,6 +236,7 @@ def of(measured: list[Trial], name: str) -> Trial:
     return next(trial for trial in measured if trial.scenario.name == name)
 
 
+@pytest.mark.alone
 def test_copies_hold_what_is_opened_and_all_are_alive(
     measured: list[Trial], children: Children
 ) -> None:
@@ -258,6 +257,7 @@ def test_copies_hold_what_is_opened_and_all_are_alive(
     assert children() == []
 
 
+@pytest.mark.alone
 def test_bursts_and_steady_loops_are_measured_alike(measured: list[Trial]) -> None:
     for pattern in ("steady", "random bursts"):
         trial = of(measured, f"reference: bursts, {pattern}, packs of 10")
@@ -266,6 +266,7 @@ def test_bursts_and_steady_loops_are_measured_alike(measured: list[Trial]) -> No
         assert trial.judgement.verdict in ("valid", "client-bound"), trial.judgement.evidence
 
 
+@pytest.mark.alone
 def test_compression_is_agreed_upon_where_it_is_asked_for(measured: list[Trial]) -> None:
     on = of(measured, "reference:deflate: compressed, compressed")
     off = of(measured, "reference:deflate: compressed, as they are")
@@ -275,6 +276,7 @@ def test_compression_is_agreed_upon_where_it_is_asked_for(measured: list[Trial])
     assert each[0] < each[1]
 
 
+@pytest.mark.alone
 def test_every_form_of_the_report_shows_what_was_held(measured: list[Trial]) -> None:
     found = model.build(measured, question="Which?", title="Held", command="again")
     held = [group for group in found.groups if "held" in group.title]

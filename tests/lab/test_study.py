@@ -26,8 +26,6 @@ from wiretrial.studies.estimate import estimate
 from wiretrial.studies.spec import Case, Study, parse
 from wiretrial.subjects.spec import ContractName, Protocol
 
-pytestmark = pytest.mark.alone
-
 LOAD = Load(connections=4)
 FRESH = Load(connections=4, requests_per_connection=1)
 
@@ -76,6 +74,7 @@ def results(tmp_path: Path, children: Children) -> Iterator[ResultsFolder]:
     assert children() == []
 
 
+@pytest.mark.alone
 def test_every_trial_is_measured_verified_and_stored(
     engine: Engine, results: ResultsFolder
 ) -> None:
