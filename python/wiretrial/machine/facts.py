@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 
 from wiretrial import __version__
+from wiretrial.machine import tracking
 
 SYSCTLS = (
     "fs.file-max",
@@ -66,6 +67,7 @@ def collect() -> dict[str, Any]:
         "memory_bytes": memory.total,
         "swap_bytes": psutil.swap_memory().total,
         "descriptors": {"soft": soft, "hard": hard},
+        "tracks_connections": tracking.table() is not None,
         "sysctls": {name: sysctl(name) for name in SYSCTLS},
         "versions": {
             "wiretrial": __version__,

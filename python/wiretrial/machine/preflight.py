@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from wiretrial.errors import UsageProblem
-from wiretrial.machine import facts
+from wiretrial.machine import facts, tracking
 from wiretrial.machine.facts import sysctl
 
 SPARE_DESCRIPTORS = 64
@@ -22,6 +22,8 @@ POLLER_DESCRIPTORS = 4
 SERVER_DESCRIPTORS = 256
 """What a server holds beside its connections, at most."""
 MOST_THREADS = 1024
+FEW_TRACKED = 16_384
+"""Connections that any table of tracked ones has room for; no kernel's default is smaller."""
 BYTES_PER_END = 6_144
 """Memory of one end of an idle connection: 4.9 kB in the kernel (measured over a million pairs on
 loopback, Linux 6.18), and what a lean client or server keeps itself."""
@@ -94,6 +96,7 @@ def check(demand: Demand) -> list[Finding]:
             unit="bytes of memory",
             remedy="use fewer connections (-c)",
         ),
+        *_tracked(demand),
     ]
     disk = None if demand.folder is None else psutil.disk_usage(str(_existing(demand.folder)))
     # One without blocks, such as /proc, says by itself what it takes.
@@ -163,6 +166,26 @@ def _open_files(demand: Demand) -> list[Finding]:
             available=available,
             unit="open files",
             remedy="use fewer connections (-c), or raise the machine's limit (sysctl fs.file-max)",
+        )
+    ]
+
+
+def _tracked(demand: Demand) -> list[Finding]:
+    """What a firewall's table must hold; nothing where it is surely enough, or tracks nothing."""
+    needed = demand.connections + demand.fresh_connections
+    if needed < FEW_TRACKED:
+        return []
+    table = tracking.table()
+    if table is None:
+        return []
+    return [
+        Finding(
+            name="tracked connections",
+            needed=needed,
+            available=table.free,
+            unit="tracked connections (nf_conntrack)",
+            remedy=f"raise the kernel's table (sysctl -w {tracking.MOST}={2 * needed}), or take"
+            " away the rules that have connections tracked (nft list ruleset shows them)",
         )
     ]
 

@@ -94,6 +94,7 @@ def machine_words(facts: Mapping[str, Any]) -> str:
         units.plural(cpu["logical"], "CPU") if cpu.get("logical") else "",
         cpu.get("model") or "",
         f"Linux {facts['kernel']}" if facts.get("kernel") else "",
+        "each connection tracked (nf_conntrack)" if facts.get("tracks_connections") else "",
     )
     return ", ".join(part for part in parts if part) or "a machine of which nothing is recorded"
 

@@ -230,9 +230,13 @@ CATALOGUE: dict[Code, Entry] = {
     Code.SYN_RETRANSMISSION: Entry(
         cause=(
             "The listen queue was full, and the kernel dropped the first packet of the "
-            "connection; it comes again after a second."
+            "connection; it comes again after a second. A full table of tracked connections "
+            "(nf_conntrack) does the same."
         ),
-        remedy="Raise the server's listen backlog and net.core.somaxconn.",
+        remedy=(
+            "Raise the server's listen backlog and net.core.somaxconn; where the machine has a "
+            "firewall or Docker, net.netfilter.nf_conntrack_max."
+        ),
     ),
     Code.RECONNECTS: Entry(
         cause=(

@@ -17,7 +17,7 @@ GIB = 1 << 30
 OF_MACHINE = frozenset(
     {
         *("CPU", "CPUs", "governor", "boost", "SMT", "mitigations", "kernel", "system"),
-        *("memory", "clock source", "engine", "agents"),
+        *("memory", "clock source", "connection tracking", "engine", "agents"),
     }
 )
 """The terms that say where it was measured; the others say what was asked."""
@@ -73,6 +73,8 @@ def _machine(trial: Trial) -> dict[str, Any]:
         # A kernel keeps a little more or less of it for itself.
         "memory": f"{round(memory / GIB)} GiB" if isinstance(memory, int) else None,
         "clock source": facts.get("clock_source"),
+        # Of an older result it is not known, which is no change.
+        "connection tracking": "on" if facts.get("tracks_connections") else None,
         "engine": trial.driven.library if trial.driven else trial.start.engine,
         "agents": len(trial.fleet.agents) if trial.fleet else None,
     }
