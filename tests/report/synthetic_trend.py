@@ -24,7 +24,7 @@ from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "studies" / "client-libraries" / "results" / "occasion-1.jsonl.xz"
+KEPT = ROOT / "studies" / "client-libraries" / "results" / "trials.jsonl.xz"
 SHAPE = DEMO[2]
 COMMITS = 30
 TRIALS = 10

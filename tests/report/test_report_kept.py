@@ -169,25 +169,43 @@ def test_the_pages_of_a_study_are_made_from_its_kept_trials(file: Path, tmp_path
     assert remade.made(study) == made
 
 
-def test_a_reader_recomputes_a_figure_as_the_docs_tell(file: Path, tmp_path: Path) -> None:
-    """The example of docs/studies.md, on these trials."""
+def example_of_the_docs() -> str:
     page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    example = example.replace("studies/game-bots/results/trials.jsonl.xz", str(file))
+    return str(example)
+
+
+def printed_by(example: str) -> str:
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        exec(example, {})
+    return told.getvalue().strip()
+
+
+def test_a_reader_recomputes_a_published_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    figure = printed_by(example_of_the_docs())
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    assert f"in its native server, {figure}:" in page
+    published = (ROOT / "studies" / "game-bots" / "RESULTS.md").read_text(encoding="utf-8")
+    assert f"(32.0 µs): JSON over WebSocket {figure} (" in published
+
+
+def test_the_example_of_the_docs_gives_the_ratio_of_the_report(file: Path, tmp_path: Path) -> None:
+    example = example_of_the_docs()
     for old, new in (
-        ("table-netty, JSON over WebSocket: bots, 1,200 connections", "WebSocket on Node"),
-        ("table-netty, binary over TCP: bots, 1,200 connections", "HTTP keep-alive on Node"),
+        ("studies/game-bots/results/trials.jsonl.xz", str(file)),
+        ("table-native, JSON over WebSocket: codec and carrier", "WebSocket on Node"),
+        ("table-native, binary over TCP: codec and carrier", "HTTP keep-alive on Node"),
+        ('"server"', '"throughput"'),
     ):
         assert old in example
         example = example.replace(old, new)
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        exec(example.replace('"server"', '"throughput"'), {})
     pairs = contest.run(
         [tuple(s for s in reports.whole(kept.unpack(file, tmp_path)).scenarios if s.group == NODE)]
     )[0].pairs["throughput"]
     assert pairs[0].comparison is not None
-    assert float(told.getvalue()) == pytest.approx(1 / pairs[0].comparison.ratio, abs=0.006)
+    assert float(printed_by(example)) == pytest.approx(1 / pairs[0].comparison.ratio, abs=0.006)
 
 
 @pytest.mark.parametrize("study", list(remade.with_trials(ROOT / "studies")), ids=lambda p: p.name)

@@ -107,8 +107,8 @@ def test_the_best_and_the_last_are_named_and_the_others_counted(report: ReportMo
         r"server-f 0\.1\d+ to 0\.1\d+; 3 more, and last server-j 0\.00\d+ to 0\.00\d+\.",
         first,
     )
-    assert re.match(r"Server CPU per message as multiples of server-c at all 4 levels: "
-                    r"server-a 0\.2", cost)  # fmt: skip
+    own = r"Server CPU per message \(closed loop\) as multiples of server-c at all 4 levels: "
+    assert re.match(own + r"server-a 0\.2", cost)
 
 
 def test_nobody_is_a_multiple_of_a_bound() -> None:
@@ -120,7 +120,8 @@ def test_nobody_is_a_multiple_of_a_bound() -> None:
     assert throughput.parts == (Part("bound", 2, (BASE,), at),)
     assert {other.bound for other in throughput.others} == {"exact"}
     assert re.match(
-        r"Server CPU per message as multiples of server-c at all 4 levels: .* "
+        r"Server CPU per message \(closed loop\) as multiples of server-c "
+        r"at all 4 levels: .* "
         r"Throughput as multiples of server-c at 2 of 4 levels: server-a .*; not ranked at 2 "
         rf"\({at}\), where the throughput of server-c is a lower bound: the load generator "
         r"saturated first\.",

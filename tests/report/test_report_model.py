@@ -132,7 +132,8 @@ def test_ratios_are_said_with_their_intervals() -> None:
 def test_a_baseline_can_be_named() -> None:
     report = made(demo_trials(), baselines=["HTTP keep-alive"])
     said = report.verdict_sentences[0]
-    assert "Server CPU per message as multiples of HTTP keep-alive (8." in said
+    cost = "Server CPU per message (closed loop) as multiples of HTTP keep-alive (8."
+    assert cost in said
     assert re.search(r"WebSocket 0\.6\d+ \(", said)
 
 

@@ -137,13 +137,13 @@ def test_each_figure_has_its_words(metric: Metric, quantity: str, best: str) -> 
 
 
 def test_a_family_gets_a_sentence_per_metric_and_no_level_a_paragraph(study: ReportModel) -> None:
-    first = study.verdict_sentences[0]
+    first = study.verdict_sentences[1]
     assert re.fullmatch(
         r"Echo: highest throughput with uwebsockets \(over all 3 levels\), "
         r"2\.\d\d \(2\.\d\d to 2\.\d\d\) times the throughput of gorilla; "
         # What they are made of differs from level to level for ws, and so does what is told of it.
         r"6\.\d\d to \d\.\d\d \(by level\) times that of ws\. "
-        r"Least server CPU per message with uwebsockets \(over all 3 levels\); "
+        r"Least server CPU per message \(closed loop\) with uwebsockets \(over all 3 levels\); "
         r"gorilla 2\.\d\d \(2\.\d\d to 2\.\d\d\) times as much; ws \d\.\d\d \(.*\)\.",
         first,
     )
@@ -271,7 +271,7 @@ def test_a_generator_at_its_limit_is_said_with_the_levels() -> None:
     )
     # What a message costs the server is told all the same, and first.
     assert re.match(
-        r"Least server CPU per message with uwebsockets \(over all 3 levels\); .*\. "
+        r"Least server CPU per message \(closed loop\) with uwebsockets \(over all 3 .*\. "
         r"Not ranked at 2 of 3 levels \(10 and 100 connections\), where the throughput of gorilla "
         r"or uwebsockets is a lower bound: the load generator saturated first; highest throughput "
         r"with uwebsockets at 1 \(1,000 connections\)\.",
@@ -298,6 +298,10 @@ def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> 
     assert group.contest.metric is metrics.SERVER
     assert group.contest.ranking.order[0] == "uwebsockets: at one rate"
     assert set(group.contest.pairs) == {"server", "p99"}
+    # It comes before what a message costs in a closed loop, and the words say which is which.
+    costs = [one for one in study.findings if one.metric is metrics.SERVER]
+    said = [(one.where, "(closed loop)" in phrases.say(one)) for one in costs]
+    assert said == [("at one rate", False), ("echo", True)]
 
 
 def test_who_lacks_a_level_of_all_is_named_with_it() -> None:

@@ -40,6 +40,16 @@ def test_the_interval_holds_the_median() -> None:
     assert estimate.low <= estimate.median <= estimate.high
 
 
+def test_the_interval_of_a_share_ends_at_all_of_it() -> None:
+    shares = [0.9, 0.97, 1.0]
+    unbounded, capped = summarise(shares), summarise(shares, most=1.0)
+    assert unbounded.high is not None
+    assert unbounded.high > 1.0
+    assert (capped.median, capped.low, capped.high) == (0.97, unbounded.low, 1.0)
+    # Ticks that were counted a little late can make a share of just above 1: the median stays.
+    assert summarise([0.9, 1.01, 1.02], most=1.0).high == 1.01
+
+
 def test_one_trial_two_or_a_zero_have_no_interval() -> None:
     assert summarise([3]).low is None
     assert summarise([3, 4]).low is None

@@ -138,6 +138,8 @@ class Finding:
     """Whether its multiples are over all levels at once, with intervals."""
     resolution: float | None = None
     """The smallest difference that could be shown, as a share, where none is."""
+    is_closed_loop: bool = False
+    """Whether each spent the CPU that is compared at a rate of its own, as in a closed loop."""
     is_beside: bool = False
     """Whether it stands beside a more important finding, which is enough for a first look."""
     marked: int = 0

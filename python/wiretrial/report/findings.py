@@ -44,7 +44,7 @@ def of_report(
     several = len(counted) + len(titles) > 1
     # Who asks for HTTP or a socket asks this first; one place of several is enough.
     found = [finding for place in places[:1] for finding in _break_even(place)]
-    for family in sorted(counted, key=lambda family: not family.is_cases):
+    for family in sorted(counted, key=_rank):
         where = family.title if several else ""
         found += of_family(family, baselines, where)
         found += route_findings.of_family(family, baselines, where)
@@ -76,9 +76,9 @@ def of_family(family: Family, baselines: Sequence[str], where: str = "") -> Iter
         yield from _cases(family, where)
         return
     base = leading.baseline(family, baselines)
-    first, second = _metrics(family)
-    yield _of_metric(family, first, base, where)
-    yield from _beside(_of_metric(family, second, base, where), family.metric)
+    first, second = (_of_metric(family, one, base, where) for one in _metrics(family))
+    yield _at_its_load(first, family)
+    yield from _beside(_at_its_load(second, family), family.metric)
 
 
 def of_group(group: Group, metric: Metric, where: str = "") -> Finding:
@@ -123,6 +123,20 @@ def _untold(group: Group, metric: Metric, where: str, short: Mapping[str, str]) 
     smallest = leading.resolution(group.contest.pairs.get(metric.key, ()))
     names = tuple(short[s.name] for s in shown)
     return Finding(kind, where, metric, names, resolution=smallest if kind == "untold" else None)
+
+
+def _rank(family: Family) -> tuple[bool, bool]:
+    """Cases first, then what a message costs at one rate, then at each one's own."""
+    return not family.is_cases, family.metric is not metrics.SERVER
+
+
+def _at_its_load(finding: Finding, family: Family) -> Finding:
+    """A CPU figure names its load: in a closed loop each server has a rate of its own."""
+    scenarios = [scenario for group in family.groups for scenario in group.scenarios]
+    is_one_rate = len(scenarios) == 1 or any(one.is_open_loop for one in scenarios)
+    if finding.metric is not metrics.SERVER or is_one_rate:
+        return finding
+    return replace(finding, is_closed_loop=True)
 
 
 def _metrics(family: Family) -> tuple[Metric, Metric]:

@@ -5,6 +5,7 @@ Knows names, units and how to take each figure from a trial; must not know how i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -43,6 +44,11 @@ class Metric:
     """What a figure is of which the generator was the limit: the server may do better."""
     short: str = ""
     """In the head of a narrow table; empty: as its title."""
+
+    @property
+    def most(self) -> float:
+        """The greatest value that it can have: 1 of a share."""
+        return 1.0 if self.units == (units.PERCENT,) else math.inf
 
     @property
     def head(self) -> str:

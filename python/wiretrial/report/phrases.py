@@ -37,8 +37,8 @@ def say(finding: Finding, *, whole: bool = False) -> str:
 
 
 def shorter(finding: Finding) -> str:
-    """The same with only the first of those that are worse."""
-    return say(replace(finding, others=finding.others[:1]))
+    """The same with only the first of those that are worse; the load is in the sentence in full."""
+    return say(replace(finding, others=finding.others[:1], is_closed_loop=False))
 
 
 def paragraphs(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -110,8 +110,7 @@ def _alone(finding: Finding, _: bool) -> str:
 
 
 def _best(finding: Finding, whole: bool) -> str:
-    assert finding.metric is not None
-    superlative = finding.metric.superlative(finding.what)
+    superlative = _superlative(finding)
     shown, is_tie = figure(finding), len(finding.leaders) > 1
     asides = [shown] if shown else []
     asides += ["tie"] if is_tie else []
@@ -236,7 +235,7 @@ def _nearest(finding: Finding, whole: bool) -> str:
     base = f"{finding.base} ({known})" if whole and known else finding.base
     told = [f"{one.label} {times(one)}" for one in finding.others]
     if not finding.leaders or len(finding.leaders) > MOST_NAMED:
-        superlative = finding.metric.superlative(finding.what)
+        superlative = _superlative(finding)
         text = f"no library is shown to have the {superlative}"
         if not whole:
             return f"{text}; {base} is the baseline"
@@ -280,7 +279,7 @@ def _counted(finding: Finding, whole: bool) -> str:
         return f"no single winner in {what} at any of {finding.levels} {_level(finding)}s"
     (first, n), *rest = finding.counts
     at = "in" if finding.is_cases else "at"
-    text = f"{finding.metric.superlative(finding.what)} with {first} {at} "
+    text = f"{_superlative(finding)} with {first} {at} "
     if n == finding.levels:
         return f"{text}{_levels(finding)}"
     text += f"{n} of {finding.levels} {_level(finding)}s"
@@ -296,7 +295,7 @@ def _by_level(finding: Finding) -> Iterator[str]:
         clauses: list[str] = []
         for part in own:
             if is_led:
-                head = "" if clauses else f"{finding.metric.superlative(finding.what)} "
+                head = "" if clauses else f"{_superlative(finding)} "
                 clauses.append(f"{head}with {part.labels[0]} {_amount(part, finding, is_first)}")
             else:
                 clauses.append(_part(part, finding, is_first=is_first))
@@ -405,7 +404,17 @@ def _crossing(one: Crossing) -> str:
 def _quantity(finding: Finding) -> str:
     """The finding's metric within a sentence."""
     assert finding.metric is not None
-    return finding.metric.quantity(finding.what)
+    return finding.metric.quantity(finding.what) + _load(finding)
+
+
+def _superlative(finding: Finding) -> str:
+    """The best of its metric, within a sentence."""
+    assert finding.metric is not None
+    return finding.metric.superlative(finding.what) + _load(finding)
+
+
+def _load(finding: Finding) -> str:
+    return " (closed loop)" if finding.is_closed_loop else ""
 
 
 def _bound_words(finding: Finding) -> str:

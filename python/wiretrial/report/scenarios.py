@@ -226,6 +226,7 @@ def _estimates(usable: Sequence[Measured]) -> dict[str, Estimate]:
         values = [value for run in usable if (value := metric.of(run)) is not None]
         if values and len(values) == len(usable):
             bound = metric.bound if _is_limited(usable) else "exact"
-            told = summarise(values, occasions=[run.trial.occasion for run in usable])
+            occasions = [run.trial.occasion for run in usable]
+            told = summarise(values, occasions=occasions, most=metric.most)
             found[metric.key] = replace(told, bound=bound)
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median, stdev
 from typing import Literal
 
@@ -51,11 +51,20 @@ def summarise(
     confidence: float = CONFIDENCE,
     *,
     occasions: Sequence[int] = (),
+    most: float = math.inf,
 ) -> Estimate:
     """The estimate over trials; raises ValueError without any value.
 
-    `occasions`: on which one each value was measured; left out: all on the same.
+    `occasions`: on which one each value was measured; left out: all on the same. `most`: no true
+    value is greater, as 1 of a share; the interval then ends there.
     """
+    told = _summarised(values, confidence, occasions)
+    if told.high is None or told.high <= most:
+        return told
+    return replace(told, high=max(most, told.median))
+
+
+def _summarised(values: Sequence[float], confidence: float, occasions: Sequence[int]) -> Estimate:
     if not values:
         raise ValueError("no value to summarise")
     ordered = sorted(values)
