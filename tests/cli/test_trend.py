@@ -215,7 +215,8 @@ def test_a_published_site_has_a_page_per_scenario(
     assert "points.csv</a>" in told
     bad = wiretrial("site", "public", "--trend", "none")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert "--trend: there is no folder none" in bad.stderr
+    assert "there is no folder none: measure something first" in bad.stderr
+    assert "(--trend)" in bad.stderr
 
 
 def test_a_history_with_secrets_is_not_published(wiretrial: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`wiretrial trend` and `gate --trend` over a team's store: as over the folder that was pushed."""
+"""`trend`, `gate --trend` and `site --trend` over a team's store: as over the folder pushed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pytest
 from tests.cli.conftest import LIMIT_S, command
 from tests.report import synthetic_trend
 from tests.team.conftest import Done, Team, environment, load
+from wiretrial.cli import publishing_trends
 from wiretrial.report.trend.briefs import SHORT
 from wiretrial.results import imported
+from wiretrial.results.store import ResultsFolder
 from wiretrial.team import connection, manifest, over_time, pushing
 from wiretrial.team.connection import Database
 
@@ -70,6 +72,38 @@ def test_a_store_tells_what_its_folder_tells(team: Team, slower: Path, tmp_path:
     # It need not have been pushed.
     team.asked("DELETE FROM wiretrial.result WHERE name = %s", own.name)
     assert run(tmp_path, *gate).stdout == broken.stdout
+
+
+def test_a_site_of_a_store_has_the_histories_of_its_folder(
+    team: Team, slower: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A few of them: what changes are found is tried above.
+    for path in sorted(path for path in slower.iterdir() if path.is_dir())[:4]:
+        push(team, shutil.copytree(path, tmp_path / "results" / path.name))
+    of_folder = publishing_trends.read(str(tmp_path / "results"))
+    assert [len(one.results) for one in of_folder] == [4]
+    for name, value in environment(XDG_CACHE_HOME=str(tmp_path / "cache")).items():
+        monkeypatch.setenv(name, value)
+    assert publishing_trends.read(team.url("ruth")) == of_folder
+    monkeypatch.setenv("WIRETRIAL_STORE", team.url("ruth"))
+    assert publishing_trends.read("env") == of_folder
+
+
+def test_a_site_of_a_store_publishes_no_secrets(
+    team: Team, database: Database, tmp_path: Path
+) -> None:
+    folder = ResultsFolder.create(tmp_path / "kept", "compare", json.dumps({"keeps_secrets": True}))
+    one = synthetic_trend.trial(0, 1.0, day=0)
+    folder.add(one.model_copy(update={"keeps_secrets": True}))
+    pushing.push(database, manifest.read(folder.folder), with_secrets=True)
+    done = run(tmp_path, "site", "public", "--trend", team.url())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{folder.folder.name} in postgresql://" in done.stderr
+    assert "holds secrets: it was measured with --keep-secrets" in done.stderr
+    assert not (tmp_path / "public").exists()
+    away = run(tmp_path, "site", "public", "--trend", "postgresql://127.0.0.1:1/lab")
+    assert (away.returncode, away.stdout) == (1, "")
+    assert "can't connect" in away.stderr
 
 
 def test_a_trial_is_brought_once(

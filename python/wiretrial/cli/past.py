@@ -30,15 +30,15 @@ class Past:
     """What could be wanted there: studies, and the tools that figures were imported from."""
 
 
-def named(place: str) -> Past:
-    """The place that was typed. Raises `UsageProblem` where there is none."""
+def named(place: str, flag: str = "--results") -> Past:
+    """The place that was typed after the flag. Raises `UsageProblem` where there is none."""
     folder = Path(place)
     if "://" in place or (place == results_team.ENVIRONMENT and not folder.exists()):
         return _of_store(None if place == results_team.ENVIRONMENT else place)
     if not folder.is_dir():
         raise UsageProblem(
             f"there is no folder {folder}",
-            "measure something first, or name the folder of the results (--results)",
+            f"measure something first, or name the folder of the results ({flag})",
         )
     return Past(
         str(folder),

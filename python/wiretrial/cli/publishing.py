@@ -46,8 +46,8 @@ class Wanted:
 
     studies: tuple[str, ...]
     results: tuple[Path, ...]
-    trend: Path | None = None
-    """A folder whose scenarios are followed over its results."""
+    trend: str | None = None
+    """A folder or a store whose scenarios are followed over its results."""
 
     @property
     def is_all(self) -> bool:

@@ -1,48 +1,46 @@
-"""Collects the histories that a site shows: each scenario of a folder, in every figure.
+"""Collects the histories that a site shows: each scenario of a folder or a store, in every figure.
 
-Knows how a folder of results is read over time, and that nothing with secrets may be published;
+Knows that nothing with secrets may be published, and what is said of a place that can't be shown;
 must not know what a page looks like.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from wiretrial.cli import output
+from wiretrial.cli import past as places
 from wiretrial.errors import UsageProblem
 from wiretrial.report import units
 from wiretrial.report.trend import found, points
-from wiretrial.report.trend.briefs import SHORT
 from wiretrial.report.trend.points import Line
 from wiretrial.results import history
 from wiretrial.site import histories
 from wiretrial.site.histories import History
 
 
-def read(folder: Path | None) -> tuple[History, ...]:
-    """Every scenario that was measured more than once; none where no folder is named."""
-    if folder is None:
+def read(place: str | None) -> tuple[History, ...]:
+    """Every scenario that was measured more than once; none where no place is named."""
+    if place is None:
         return ()
-    if not folder.is_dir():
-        raise UsageProblem(f"--trend: there is no folder {folder}", "name a folder of results")
-    past = history.read(folder, SHORT)
-    for problem in past.problems:
+    past = places.named(place, "--trend")
+    kept = past.read(history.everything, None)
+    for problem in kept.problems:
         output.say(f"left out: {problem}")
-    for one in past.results:
+    for one in kept.results:
         if any(brief.keeps_secrets for brief in one.briefs):
             raise UsageProblem(
-                f"{folder / one.name} holds secrets: it was measured with --keep-secrets",
-                "measure it again without, or follow a folder without it",
+                f"{one.name} in {past.shown} holds secrets: it was measured with --keep-secrets",
+                "measure it again without, or follow results without it",
             )
-    output.say(f"following {units.plural(len(past.results), 'result')} of {folder}")
+    output.say(f"following {units.plural(len(kept.results), 'result')} of {past.shown}")
     asked = [points.Asked(metric=metric) for metric in (None, *points.FIGURES)]
-    lines = (line for one in asked for line in points.lines(past.results, one))
+    lines = (line for one in asked for line in points.lines(kept.results, one))
     made = histories.of(found.judge(line) for line in _once(lines))
     if not made:
         raise UsageProblem(
-            f"--trend: no scenario in {folder} was measured more than once",
-            "name the folder that holds the results of all days or commits",
+            f"--trend: no scenario in {past.shown} was measured more than once",
+            "name the folder or the store that holds the results of all days or commits",
         )
     return made
 

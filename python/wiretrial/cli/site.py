@@ -19,6 +19,7 @@ Examples:
   wiretrial site public --study rest-frameworks --study 'http-*'
   wiretrial site public --results results/echo-20260101-120000 --title 'Our echo servers'
   wiretrial site public --study '*' --trend results
+  wiretrial site public --trend postgresql://db.example.org/lab
   wiretrial site public --study '*' --results results --base https://results.example/bench/
 
 Without --study, --results and --trend every study that keeps a result is published; with them,
@@ -57,12 +58,12 @@ def site(
         ),
     ] = None,
     trend: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--trend",
-            metavar="DIR",
-            help="Publish each scenario of this folder over its results, as `wiretrial trend` "
-            "follows it.",
+            metavar="DIR|URL",
+            help="Publish each scenario of this folder, or of a team's store in PostgreSQL, over "
+            "its results, as `wiretrial trend` follows it (env: $WIRETRIAL_STORE).",
             show_default=False,
         ),
     ] = None,
