@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard, Panel
+from grafana_foundation_sdk.models.prometheus import Dataquery
 
 from tests.cli.conftest import Run, wiretrial
 from wiretrial.errors import UsageProblem
@@ -30,6 +36,37 @@ def test_panels_lie_beside_each_other_and_have_names() -> None:
     assert all(one["gridPos"]["x"] + one["gridPos"]["w"] <= 24 for one in panels)
     assert len({one["title"] for one in panels}) == len(panels)
     assert len({one["id"] for one in panels}) == len(panels)
+
+
+def test_grafanas_own_types_know_every_field() -> None:
+    # A field that they do not know they leave out, as Grafana would: without a word.
+    register_default_plugins()
+    made = dashboard.dashboard()
+    read = Dashboard.from_json(made)
+    assert [*_lost(made, json.loads(JSONEncoder().encode(read)))] == []
+    panels = [panel for panel in read.panels or () if isinstance(panel, Panel)]
+    targets = [target for panel in panels for target in panel.targets or ()]
+    assert {type(target) for target in targets} == {Dataquery}
+
+
+def test_a_field_that_grafana_does_not_know_is_found() -> None:
+    register_default_plugins()
+    made = dashboard.dashboard()
+    made["panels"][0]["gridPos"]["width"] = 8
+    read = json.loads(JSONEncoder().encode(Dashboard.from_json(made)))
+    assert [*_lost(made, read)] == ["/panels/0/gridPos/width"]
+
+
+def _lost(made: Any, read: Any, where: str = "") -> Iterator[str]:
+    """Where something was written that was not read."""
+    if isinstance(made, dict) and isinstance(read, dict):
+        for name, value in made.items():
+            yield from _lost(value, read.get(name), f"{where}/{name}")
+    elif isinstance(made, list) and isinstance(read, list) and len(made) == len(read):
+        for number, (value, found) in enumerate(zip(made, read, strict=True)):
+            yield from _lost(value, found, f"{where}/{number}")
+    elif made != read:
+        yield where
 
 
 def test_the_command_writes_a_file_that_grafana_can_import(wiretrial: Run, tmp_path: Path) -> None:
