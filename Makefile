@@ -236,7 +236,7 @@ dist: $(REQUIREMENTS)  ## build the wheels for x86_64 and arm64 in dist/
 	tools/dist.sh
 
 .PHONY: image
-image:  ## build an image of the wheel with podman (BASE=IMAGE or a Debian release; docs/install.md)
+image:  ## build an image of the wheel with podman, and test it (BASE=IMAGE or a Debian release; docs/install.md)
 	tools/image.sh $(BASE)
 
 .PHONY: lock
