@@ -84,6 +84,7 @@ def test_each_step_is_compared(wiretrial: Run, start: Start, tmp_path: Path) -> 
         (("http://127.0.0.1:1",), "unknown scheme 'http'"),
         (("reference", "--protocol", "http"), "traffic goes over ws and wss"),
         (("ws://127.0.0.1:1", "--payload", "5"), "--payload is of one message"),
+        (("ws://127.0.0.1:1", "--http", "2"), "conversations are had over HTTP/1.1"),
     ],
 )
 def test_what_is_at_odds_with_a_conversation_is_refused(

@@ -12,8 +12,13 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run, address_in
+from tests.cli.test_runs import MEASURED, results_of
 from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
+from wiretrial.results.limits import Limit
 from wiretrial.subjects import certificates
+
+ON_STREAMS = ("--http", "2", "-c", "2", "--streams", "3")
 
 
 @contextlib.contextmanager
@@ -111,9 +116,35 @@ def test_websockets_on_streams_are_loaded_and_told_as_such(wiretrial: Run, tmp_p
 
 def test_websockets_on_streams_are_held(wiretrial: Run) -> None:
     with plain() as address:
-        streams = ("--http", "2", "-c", "2", "--streams", "3", "--hold")
-        _, found, said = loaded(wiretrial, f"ws://{address}/chat", *streams)
+        _, found, said = loaded(wiretrial, f"ws://{address}/chat", *ON_STREAMS, "--hold")
     assert (found["totals"]["ok"], found["totals"]["errors"]) == (6, {}), said
+
+
+def test_servers_of_websockets_on_streams_are_compared(wiretrial: Run, tmp_path: Path) -> None:
+    with plain() as first, plain() as second:
+        urls = [f"ws://{address}/chat" for address in (first, second)]
+        briefly = ("--trials", "2", "-d", "300ms", "--warmup", "100ms", "--seed", "1")
+        done = wiretrial("compare", *urls, *ON_STREAMS, *briefly)
+    assert done.returncode in MEASURED, done.stderr
+    trials = results_of(tmp_path).trials()
+    assert len(trials) == 4
+    for trial in trials:
+        assert trial.start.http is not None
+        assert trial.start.http.version == "2"
+        assert (trial.plan.load.connections, trial.plan.load.depth) == (2, 3)
+        assert trial.scenario.workload.endswith(", HTTP/2, 3 WebSockets on each")
+        assert (trial.summary.counters.ok > 0, trial.summary.counters.errors) == (True, {})
+
+
+def test_a_rate_of_websockets_on_streams_is_found(wiretrial: Run) -> None:
+    search = ("--from", "800", "--to", "1600", "--searches", "1", "-d", "150ms", "--warmup", "0")
+    goals = ("--goal", "p50 < 2s", "--goal", "errors < 1%", "--format", "json")
+    with plain() as address:
+        done = wiretrial("limit", f"ws://{address}/chat", *ON_STREAMS, *search, *goals)
+    assert done.returncode in (EXIT_GOOD, EXIT_GATE, EXIT_INVALID), done.stderr
+    found = Limit.model_validate_json(done.stdout)
+    assert (found.unit, found.levels[0].rate) == ("messages/s", 800)
+    assert all(level.failed_share == 0 for level in found.levels)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +166,39 @@ def test_what_does_not_fit_is_one_line(
     assert done.returncode == 2
     [line] = done.stderr.strip().splitlines()
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "ws://h/", "ws://i/", "--streams", "4"), "--streams is of HTTP/2: use --http"),
+        (("compare", "http://h/", "--streams", "4"), "--streams is of HTTP/2: use --http 2, or"),
+        (
+            ("limit", "ws://h/", "--streams", "4"),
+            "--streams is of HTTP/2: use --http 2, or --depth",
+        ),
+        (("limit", "tcp://h:1", "--http", "2", "--streams", "4"), "for http, https, ws and wss"),
+        (("limit", "ws://h/", *ON_STREAMS, "--depth", "4"), "--streams and --depth exclude each"),
+        (
+            ("compare", "reference", "--protocol", "ws", "--http", "2"),
+            "no contract over ws in HTTP/2",
+        ),
+        (("limit", "ws://h/", *ON_STREAMS, "--greetings", "1"), "websocket.greetings"),
+    ],
+)
+def test_what_is_compared_or_searched_for_and_does_not_fit_is_one_line(
+    wiretrial: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    done = wiretrial(*arguments)
+    assert done.returncode == 2, done.stderr
+    [line] = done.stderr.strip().splitlines()
+    assert said in line
+
+
+def test_a_server_that_does_not_take_them_is_one_line(wiretrial: Run, tmp_path: Path) -> None:
+    with https(tmp_path) as (url, authority):
+        secure = url.replace("https:", "wss:").replace("/message", "/chat")
+        done = wiretrial("limit", secure, *ON_STREAMS, "--cacert", str(authority))
+    assert done.returncode == 1
+    [line] = done.stderr.strip().splitlines()
+    assert "does not agree on HTTP/2 (ALPN)" in line

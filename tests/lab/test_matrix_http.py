@@ -74,6 +74,17 @@ def test_the_name_of_a_version_as_subjects_say_it_is_refused_with_the_words_to_w
     assert 'h2 is said as: protocol = "https" and http = "2"' in refused.value.line()
 
 
+def test_websockets_over_http_2_are_refused_with_what_measures_them(tmp_path: Path) -> None:
+    text = VERSIONS.replace('protocol = "http"', 'protocol = "ws"').replace(
+        'contract = "static"', 'contract = "ws-echo"'
+    )
+    with pytest.raises(UsageProblem) as refused:
+        written(tmp_path, f'{text}http = "2"\n')
+    line = refused.value.line()
+    assert "servers of ws and wss are compared by `wiretrial compare URL URL --http 2`" in line
+    assert "\n" not in line
+
+
 def test_calls_of_grpc_are_refused_with_what_measures_them(tmp_path: Path) -> None:
     text = VERSIONS.replace('protocol = "http"', 'protocol = "grpc"').replace(
         'contract = "static"', 'contract = "grpc-echo"'

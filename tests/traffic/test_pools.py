@@ -65,6 +65,21 @@ BROKEN = [
 ]
 
 
+@pytest.mark.parametrize(
+    "instead", [Instead(http="2"), Instead(streams=4), Instead(users=5, http="2", streams=4)]
+)
+def test_what_only_http2_has_is_refused_of_conversations(
+    compiled: Compile, instead: Instead
+) -> None:
+    scenario = compiled({"t.toml": f"{TALK}step = [{SAYS}]\n"})
+    with pytest.raises(UsageProblem) as refused:
+        sending(scenario, instead)
+    assert refused.value.line() == (
+        "conversations are had over HTTP/1.1, each on a connection of its own:"
+        " leave --http 2 and --streams out (in a file, http and streams)"
+    )
+
+
 POOLED = f"{FLOW}[load]\nconnections = {{pool = 20}}\n"
 
 

@@ -25,6 +25,7 @@ Examples:
   wiretrial compare reference ws --protocol ws
   wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
+  wiretrial compare ws://127.0.0.1:8080/chat ws://127.0.0.1:8081/chat --http 2 --streams 100
   wiretrial compare grpc://127.0.0.1:50051/shop.Shop/Find grpc://127.0.0.1:50052/shop.Shop/Find
   wiretrial compare --traffic shop.toml http://127.0.0.1:8080 http://127.0.0.1:8081
   wiretrial compare --resume results/compare-20260101-120000
@@ -153,7 +154,8 @@ def compare(
         typer.Option("--warmup", metavar="TIME", help="Longest warm-up before the measured time."),
     ] = "1s",
     rate: options.Rate = None,
-    depth: options.Depth = "1",
+    depth: options.Depth = None,
+    streams: options_http.Streams = None,
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
     payload: options.PayloadSize = None,
@@ -192,7 +194,7 @@ def compare(
 
     A single server is measured with its interval, without a rank.
     """
-    from wiretrial.cli import comparing
+    from wiretrial.cli import comparing, spoken
     from wiretrial.cli.comparing_own import Typed
     from wiretrial.cli.comparing_verdict import Verdict
 
@@ -207,6 +209,7 @@ def compare(
         expect_status=expect_status,
         learns=not no_learn,
         http=options.HttpVersions(http.value),
+        streams=streams,
     )
     own = Typed(tuple(build or ()), tuple(command or ()), tuple(at or ()), port, path)
     verdict = Verdict(margin, junit, markdown)
@@ -222,7 +225,9 @@ def compare(
         contestants or (),
         protocol,
         comparing.File(traffic, tuple(variable or ())),
-        options.Loop(connections, depth, pack, rate, requests_per_connection),
+        options.Loop(
+            connections, spoken.in_flight(depth, streams), pack, rate, requests_per_connection
+        ),
         asked,
         options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
         options.Security(insecure, cacert),

@@ -39,6 +39,7 @@ from wiretrial.plan import (
     SequencePayload,
     Tls,
 )
+from wiretrial.report import units
 from wiretrial.results.model import Scenario
 from wiretrial.studies import priming, wording
 from wiretrial.studies.contracts import COMPARED, FRESH_SOURCES, PATHS
@@ -52,7 +53,7 @@ from wiretrial.subjects.spec import (
     Spec,
     over,
 )
-from wiretrial.words import CALLS
+from wiretrial.words import CALLS, carrier
 
 NAME = "compare"
 DEFAULT_DURATION = "5s"
@@ -404,7 +405,8 @@ def _scenario(
     if protocol in CALLS:
         in_flight = wording.words("streams", load.depth)
     elif version != "1.1":
-        in_flight = f"HTTP/{version}, {wording.words('streams', load.depth)}"
+        carriers = units.plural(load.depth, carrier(f"{protocol}://"))
+        in_flight = f"HTTP/{version}, {carriers} on each"
     title = f"{load.connections} connections, {load.executor.kind} loop, {in_flight}"
     return Scenario(
         name=name,

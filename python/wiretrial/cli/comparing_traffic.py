@@ -12,6 +12,7 @@ from pathlib import Path
 from wiretrial import redaction, suggest
 from wiretrial.cli import traffic_wanted, urls, workload
 from wiretrial.cli.options import Asked, Loop
+from wiretrial.cli.spoken import unsaid
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Http, Tls
 from wiretrial.results.model import Scenario
@@ -91,7 +92,7 @@ class Played:
         instead = traffic_wanted.instead(self.loop, self.asked, self.connections)
         sending = loads.sending(scenario, instead, seed=self.loop.seed)
         title = f"{self.path.name}, {sessions.words(sending)}"
-        own = workload.http_of(protocol, self.asked).headers
+        own = workload.http_of(protocol, unsaid(self.asked)).headers
         return Case(
             scenario=Scenario(
                 name=name,

@@ -19,6 +19,7 @@ Examples:
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms'
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --goal 'errors < 0.1%' -c 200
   wiretrial limit ws://127.0.0.1:9001 --goal 'p99.9 < 5ms' -d 10s --within 20m
+  wiretrial limit ws://127.0.0.1:8080/chat --goal 'p99 < 50ms' --http 2 -c 10 --streams 100
   wiretrial limit shop.toml --goal 'login.p99 < 200ms' --report limit.html
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --server db=podman:postgres
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --searches 1 -d 2s --tolerance 10%
@@ -81,7 +82,8 @@ def limit(
             rich_help_panel=screen.LOAD,
         ),
     ] = Arrivals.CONSTANT,
-    depth: options.Depth = "1",
+    depth: options.Depth = None,
+    streams: options_http.Streams = None,
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
     payload: options.PayloadSize = None,
@@ -127,13 +129,13 @@ def limit(
     confirmed on further levels. The result has an interval and says what keeps the rate from being
     higher: a goal, the server's CPU, overload, the connections or the load generator.
     """
-    from wiretrial.cli import limiting, loading
+    from wiretrial.cli import limiting, loading, spoken
 
     typed = loading.Typed(
         url,
         options.Loop(
             connections=connections or "",
-            depth=depth,
+            depth=spoken.in_flight(depth, streams),
             pack=pack,
             rate=None,
             requests_per_connection=requests_per_connection,
@@ -150,6 +152,7 @@ def limit(
             expect_status=expect_status,
             learns=not no_learn,
             http=options.HttpVersions(http.value),
+            streams=streams,
         ),
         options.Security(insecure, cacert),
         loading.Extent(duration, None, warmup, timeout, CONNECT_TIMEOUT),

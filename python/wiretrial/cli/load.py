@@ -130,15 +130,7 @@ def load(
             rich_help_panel=screen.LOAD,
         ),
     ] = Overflow.WAIT,
-    depth: Annotated[
-        str | None,
-        typer.Option(
-            "--depth",
-            metavar="K",
-            help="Most requests in flight per connection. [1]",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = None,
+    depth: options.Depth = None,
     streams: options_http.Streams = None,
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
@@ -240,17 +232,13 @@ def load(
     page: options.ToPage = None,
 ) -> int:
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
-    from wiretrial.cli import loading
-    from wiretrial.errors import UsageProblem
-
-    if streams is not None and depth is not None:
-        raise UsageProblem("--streams and --depth exclude each other", "keep one")
+    from wiretrial.cli import loading, spoken
 
     typed = loading.Typed(
         url,
         options.Loop(
             connections=connections,
-            depth=streams or depth or "1",
+            depth=spoken.in_flight(depth, streams),
             pack=pack,
             rate=rate,
             requests_per_connection=requests_per_connection,

@@ -80,12 +80,11 @@ Duration = Annotated[
     ),
 ]
 Depth = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--depth",
-        "--streams",
         metavar="K",
-        help="Most requests in flight per connection; over HTTP/2 and gRPC, its streams.",
+        help="Most requests in flight per connection. [1]",
         rich_help_panel=screen.LOAD,
     ),
 ]

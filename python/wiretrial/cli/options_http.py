@@ -35,7 +35,8 @@ Fixed = Annotated[
     FixedHttp,
     typer.Option(
         "--http",
-        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
+        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte; of "
+        "ws and wss, WebSockets on its streams (RFC 8441).",
         rich_help_panel=screen.LOAD,
     ),
 ]

@@ -20,6 +20,13 @@ LEAST_OF_CONNECTION = 65_535
 WIDEST = 2**31 - 1
 
 
+def in_flight(depth: str | None, streams: str | None) -> str:
+    """Most requests in flight on each connection, of which one option says how many."""
+    if streams is not None and depth is not None:
+        raise UsageProblem("--streams and --depth exclude each other", "keep one")
+    return streams or depth or "1"
+
+
 def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
     """The version that the plan says. What only HTTP/2 has asks for HTTP/2."""
     needs = _of_http2(asked)

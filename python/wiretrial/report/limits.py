@@ -125,7 +125,7 @@ def _binds(limit: Limit, refused: Level) -> str:
             return (
                 f"The connections bind: {_percent(refused.occupied)} of what"
                 f" {refused.connections:,} may have in flight was, at {at}."
-                " Try more (-c, or a larger pool)."
+                " Try more (-c, over HTTP/2 --streams, or a larger pool)."
             )
         case "server":
             return f"The server's CPU binds: {server} at {at}."

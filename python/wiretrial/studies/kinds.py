@@ -103,7 +103,10 @@ class Served(Workload):
         if not spoken <= set(HTTP) and (self.method or self.expect_status):
             raise ValueError("`method` and `expect_status` are for http and https")
         if any(version != "1.1" for version in self.http) and not spoken <= set(HTTP):
-            raise ValueError('`http = "2"` is for http and https')
+            raise ValueError(
+                '`http = "2"` is for http and https; servers of ws and wss are compared by'
+                " `wiretrial compare URL URL --http 2`"
+            )
         if self.headers and {"tcp", "tls", "styx"} & spoken:
             raise ValueError("`headers` are for protocols with a request: http, https, ws, wss")
         if any(self.deflate) and not spoken <= {"ws", "wss"}:

@@ -93,6 +93,11 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
         users = (shape.users or USERS) if rate is None else enough(scenario.traffic, rate)
     is_counted = rate is None and (instead.users or shape.users) is not None
     connections = pooled(users, shape.pool, is_counted=is_counted)
+    if scenario.traffic.lines and (instead.http == "2" or instead.streams is not None):
+        raise UsageProblem(
+            "conversations are had over HTTP/1.1, each on a connection of its own",
+            "leave --http 2 and --streams out (in a file, http and streams)",
+        )
     version = instead.http or scenario.http
     connections |= _streams(scenario, version, instead.streams)
     executor: ClosedLoop | OpenLoop = ClosedLoop()
