@@ -4,15 +4,15 @@
 
 mod common;
 
-use std::io::Read as _;
 use std::sync::Arc;
 
+use common::session::converse;
 use common::{Client, plan, server};
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::grpc::{Status, framed};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request, RequestFields};
-use wiretrial_proto::{ClientSession as _, Event, Message, Scratch};
+use wiretrial_proto::{ClientSession as _, Event, Message};
 use wiretrial_respond::{
     Ended, Exchange, Metadata, Said, Script, Server, ServerPlan, Service, Step, start,
 };
@@ -41,36 +41,23 @@ fn call(server: &Server, path: &str, headers: &[(&str, &str)], content: &[u8]) -
 fn ask(server: &Server, request: Http2Request, content: &[u8]) -> Came {
     let mut session = Http2Client::telling_heads(Arc::from([request]), Http2Limits::default());
     let mut client = Client::http(server);
-    let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
     let mut came = Came::default();
-    session.start(&mut out);
-    while came.status.is_none() {
-        client.send(&out);
-        out.clear();
-        let mut piece = vec![0; 65_536];
-        let count = client.0.read(&mut piece).unwrap();
-        assert!(count > 0, "the connection ended: {came:?}");
-        carry.extend_from_slice(&piece[..count]);
-        let mut offset = 0;
-        loop {
-            let step = session.receive(&carry[offset..], &mut scratch, &mut out).unwrap();
-            offset += step.consumed;
-            match step.event {
-                None => break,
-                Some(Event::Open) => session.encode(&Message::new(0, content), &mut out),
-                Some(Event::Head(head)) => came.head = listed(head.fields()),
-                Some(Event::Trailers(fields)) => came.trailers = Some(listed(fields.fields())),
-                Some(Event::Chunk { piece, .. }) => came.content.extend_from_slice(piece),
-                Some(Event::Reply(reply)) => {
-                    came.content.extend_from_slice(reply.payload);
-                    came.status = Some(reply.status);
-                }
-                Some(Event::Room) => {}
-                Some(other) => panic!("{other:?}"),
+    let talk = converse(&mut client, &mut session, |session, event, out| {
+        match event {
+            Event::Open => session.encode(&Message::new(0, content), out),
+            Event::Head(head) => came.head = listed(head.fields()),
+            Event::Trailers(fields) => came.trailers = Some(listed(fields.fields())),
+            Event::Chunk { piece, .. } => came.content.extend_from_slice(piece),
+            Event::Reply(reply) => {
+                came.content.extend_from_slice(reply.payload);
+                came.status = Some(reply.status);
             }
+            Event::Room => {}
+            other => panic!("{other:?}"),
         }
-        carry.drain(..offset);
-    }
+        came.status.is_none()
+    });
+    assert_eq!(talk, Ok(()), "{came:?}");
     came
 }
 

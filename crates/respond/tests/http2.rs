@@ -4,14 +4,13 @@
 
 mod common;
 
-use std::io::Read as _;
 use std::sync::Arc;
-use std::time::Duration;
 
+use common::session::{Contents, converse};
 use common::{Client, faulty, pattern, plan, server};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
-use wiretrial_proto::{ClientSession as _, Event, Message, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, Event, Message};
 use wiretrial_respond::{Script, Server, start};
 
 /// Asks for these with one connection, all at once, and gives each reply by its place.
@@ -30,45 +29,28 @@ fn ask(
         .collect();
     let mut session = Http2Client::new(Arc::from(requests), limits);
     let mut client = Client::http(server);
-    client.0.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
-    session.start(&mut out);
-    let mut replies = vec![(0, Vec::new()); wanted.len()];
+    let (mut replies, mut contents) = (vec![(0, Vec::new()); wanted.len()], Contents::default());
     let mut missing = wanted.len();
-    while missing > 0 {
-        client.send(&out);
-        out.clear();
-        let mut piece = vec![0; 65_536];
-        let count = client.0.read(&mut piece).unwrap();
-        assert!(count > 0, "the connection ended, {missing} replies missing");
-        carry.extend_from_slice(&piece[..count]);
-        let mut offset = 0;
-        loop {
-            let step = session.receive(&carry[offset..], &mut scratch, &mut out).unwrap();
-            offset += step.consumed;
-            match step.event {
-                None => break,
-                Some(Event::Open) => {
-                    for (route, (_, _, payload)) in wanted.iter().enumerate() {
-                        let number = route as u64;
-                        session.encode(&Message { number, route, payload, fill: None }, &mut out);
-                    }
+    let talk = converse(&mut client, &mut session, |session, event, out| {
+        match event {
+            Event::Open => {
+                for (route, (_, _, payload)) in wanted.iter().enumerate() {
+                    let number = route as u64;
+                    session.encode(&Message { number, route, payload, fill: None }, out);
                 }
-                Some(Event::Chunk { tag: Tag::Number(number), piece }) => {
-                    replies[number as usize].1.extend_from_slice(piece);
-                }
-                Some(Event::Reply(reply)) => {
-                    let Tag::Number(number) = reply.tag else { panic!("it has one") };
-                    replies[number as usize].0 = reply.status;
-                    replies[number as usize].1.extend_from_slice(reply.payload);
-                    missing -= 1;
-                }
-                Some(Event::Room) => {}
-                Some(other) => panic!("{other:?}"),
             }
+            Event::Chunk { tag, piece } => contents.add(tag, piece),
+            Event::Reply(reply) => {
+                let (number, content) = contents.whole(&reply);
+                replies[number as usize] = (reply.status, content);
+                missing -= 1;
+            }
+            Event::Room => {}
+            other => panic!("{other:?}"),
         }
-        carry.drain(..offset);
-    }
+        missing > 0
+    });
+    talk.unwrap();
     replies
 }
 

@@ -4,16 +4,15 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::session::{Contents, Cut, converse, number};
 use common::{Client, await_all_gone, faulty, pattern, server};
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
-use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message};
 use wiretrial_respond::{Script, Server};
 
 const MS: u64 = 1_000_000;
@@ -68,90 +67,55 @@ fn ask(server: &Server, wanted: &[(&str, &str, &[u8])]) -> Vec<(Seen, u64)> {
     let mut session = Http2Client::new(Arc::from(requests), Http2Limits::default());
     let mut client = Client::http(server);
     client.0.set_read_timeout(Some(SILENCE)).unwrap();
-    let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
-    session.start(&mut out);
     let (mut seen, mut begin) = (Vec::new(), monotonic_ns());
-    let mut contents = BTreeMap::<u64, Vec<u8>>::new();
-    let mut missing = wanted.len();
-    while missing > 0 {
-        client.send(&out);
-        out.clear();
-        let mut piece = vec![0; 65_536];
-        let count = match client.0.read(&mut piece) {
-            Ok(0) => 0,
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                seen.push((Silence, monotonic_ns() - begin));
-                return seen;
+    let (mut contents, mut missing) = (Contents::default(), wanted.len());
+    let talk = converse(&mut client, &mut session, |session, event, out| {
+        let what = match event {
+            Event::Open => {
+                begin = monotonic_ns();
+                for (route, (_, _, payload)) in wanted.iter().enumerate() {
+                    let number = route as u64;
+                    session.encode(&Message { number, route, payload, fill: None }, out);
+                }
+                return missing > 0;
             }
-            Err(error) => panic!("{error}"),
+            Event::Chunk { tag, piece } => {
+                contents.add(tag, piece);
+                return missing > 0;
+            }
+            Event::Reply(reply) => {
+                missing -= 1;
+                let (number, content) = contents.whole(&reply);
+                match reply.status {
+                    200 => Reply(number, String::from_utf8(content).unwrap()),
+                    status => Status(number, status),
+                }
+            }
+            Event::Failed { tag, error } => {
+                missing -= 1;
+                Failed(number(tag), error.class, contents.taken(tag).len())
+            }
+            Event::Unprocessed { tag } => {
+                missing -= 1;
+                Unprocessed(number(tag))
+            }
+            Event::Leaving => {
+                missing = 0;
+                Leaving
+            }
+            Event::Room => Room(session.room()),
+            other => panic!("{other:?}"),
         };
-        let now = monotonic_ns();
-        if count == 0 {
-            seen.push((Ended, now - begin));
-            return seen;
-        }
-        carry.extend_from_slice(&piece[..count]);
-        let mut offset = 0;
-        loop {
-            let step = match session.receive(&carry[offset..], &mut scratch, &mut out) {
-                Ok(step) => step,
-                Err(error) => {
-                    seen.push((Broken(error.class), now - begin));
-                    // A server that sends more does not hear it.
-                    let _ = std::io::Write::write_all(&mut client.0, &out);
-                    return seen;
-                }
-            };
-            offset += step.consumed;
-            let number = |tag| match tag {
-                Tag::Number(number) => number,
-                Tag::Oldest => panic!("nothing is in order"),
-            };
-            let what = match step.event {
-                None => break,
-                Some(Event::Open) => {
-                    begin = monotonic_ns();
-                    for (route, (_, _, payload)) in wanted.iter().enumerate() {
-                        let number = route as u64;
-                        session.encode(&Message { number, route, payload, fill: None }, &mut out);
-                    }
-                    continue;
-                }
-                Some(Event::Chunk { tag, piece }) => {
-                    contents.entry(number(tag)).or_default().extend_from_slice(piece);
-                    continue;
-                }
-                Some(Event::Reply(reply)) => {
-                    missing -= 1;
-                    let number = number(reply.tag);
-                    let mut content = contents.remove(&number).unwrap_or_default();
-                    content.extend_from_slice(reply.payload);
-                    match reply.status {
-                        200 => Reply(number, String::from_utf8(content).unwrap()),
-                        status => Status(number, status),
-                    }
-                }
-                Some(Event::Failed { tag, error }) => {
-                    missing -= 1;
-                    let content = contents.remove(&number(tag)).unwrap_or_default();
-                    Failed(number(tag), error.class, content.len())
-                }
-                Some(Event::Unprocessed { tag }) => {
-                    missing -= 1;
-                    Unprocessed(number(tag))
-                }
-                Some(Event::Leaving) => {
-                    missing = 0;
-                    Leaving
-                }
-                Some(Event::Room) => Room(session.room()),
-                Some(other) => panic!("{other:?}"),
-            };
-            seen.push((what, now - begin));
-        }
-        carry.drain(..offset);
+        seen.push((what, monotonic_ns() - begin));
+        missing > 0
+    });
+    if let Err(cut) = talk {
+        let what = match cut {
+            Cut::Ended => Ended,
+            Cut::Silence => Silence,
+            Cut::Broken(class) => Broken(class),
+        };
+        seen.push((what, monotonic_ns() - begin));
     }
     seen
 }

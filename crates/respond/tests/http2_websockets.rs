@@ -4,16 +4,15 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::session::{Contents, Cut, converse, number};
 use common::{Client, await_all_gone, faulty, pattern, plan, server};
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http2::{Http2Connect, Http2Limits, Http2WebSockets};
 use wiretrial_proto::websocket::{DeflateConfig, WebSocketConfig};
-use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, MessageKind};
 use wiretrial_respond::{Script, Server, start};
 
 /// What a client saw.
@@ -52,69 +51,37 @@ fn ask(server: &Server, config: WebSocketConfig, messages: &[&[u8]], wanted: usi
     let mut session = Http2WebSockets::new(Arc::new(config), request, streams, [1, 2], limits);
     let mut client = Client::http(server);
     client.0.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-    let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
-    let (mut seen, mut content) = (Vec::new(), BTreeMap::<u64, Vec<u8>>::new());
-    session.start(&mut out);
-    while seen.len() < wanted {
-        client.send(&out);
-        out.clear();
-        let mut piece = vec![0; 65_536];
-        match client.0.read(&mut piece) {
-            Ok(0) => {
-                seen.push(Ended);
-                return seen;
+    let (mut seen, mut contents) = (Vec::new(), Contents::default());
+    let talk = converse(&mut client, &mut session, |session, event, out| {
+        match event {
+            Event::Open => {
+                for (place, message) in messages.iter().enumerate() {
+                    session.encode(&Message::new(place as u64, message), out);
+                }
             }
-            Ok(count) => carry.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                seen.push(Silence);
-                return seen;
+            Event::Chunk { tag, piece } => contents.add(tag, piece),
+            Event::Reply(reply) => {
+                let (number, whole) = contents.whole(&reply);
+                seen.push(Reply(number, whole));
             }
-            Err(_) => {
-                seen.push(Ended);
-                return seen;
-            }
+            Event::Failed { tag, error } => seen.push(Failed(number(tag), error.class)),
+            Event::Parted(error) => seen.push(Parted(error.class)),
+            Event::Leaving => seen.push(Leaving),
+            Event::Room => {}
+            other => panic!("{other:?}"),
         }
-        let mut offset = 0;
-        loop {
-            let step = match session.receive(&carry[offset..], &mut scratch, &mut out) {
-                Ok(step) => step,
-                Err(error) => {
-                    seen.push(Broken(error.class));
-                    return seen;
-                }
-            };
-            offset += step.consumed;
-            let number = |tag| match tag {
-                Tag::Number(number) => number,
-                Tag::Oldest => panic!("nothing is in order"),
-            };
-            match step.event {
-                None => break,
-                Some(Event::Open) => {
-                    for (place, message) in messages.iter().enumerate() {
-                        session.encode(&Message::new(place as u64, message), &mut out);
-                    }
-                }
-                Some(Event::Chunk { tag, piece }) => {
-                    content.entry(number(tag)).or_default().extend_from_slice(piece);
-                }
-                Some(Event::Reply(reply)) => {
-                    let number = number(reply.tag);
-                    let mut whole = content.remove(&number).unwrap_or_default();
-                    whole.extend_from_slice(reply.payload);
-                    seen.push(Reply(number, whole));
-                }
-                Some(Event::Failed { tag, error }) => seen.push(Failed(number(tag), error.class)),
-                Some(Event::Parted(error)) => seen.push(Parted(error.class)),
-                Some(Event::Leaving) => seen.push(Leaving),
-                Some(Event::Room) => {}
-                Some(other) => panic!("{other:?}"),
-            }
+        seen.len() < wanted
+    });
+    match talk {
+        Ok(()) => {
+            let mut out = Vec::new();
+            session.close(&mut out);
+            client.send(&out);
         }
-        carry.drain(..offset);
+        Err(Cut::Ended) => seen.push(Ended),
+        Err(Cut::Silence) => seen.push(Silence),
+        Err(Cut::Broken(class)) => seen.push(Broken(class)),
     }
-    session.close(&mut out);
-    client.send(&out);
     seen
 }
 
@@ -203,27 +170,14 @@ fn a_server_that_stops_says_so_on_each_stream() {
             let request = Arc::new(Http2Connect::websocket("http", &config).unwrap());
             let limits = Http2Limits::default();
             let mut session = Http2WebSockets::new(Arc::new(config), request, 2, [1, 2], limits);
-            let (mut out, mut scratch, mut carry) = (Vec::new(), Scratch::new(), Vec::new());
-            session.start(&mut out);
             let mut parted = Vec::new();
-            while parted.len() < 2 {
-                client.send(&out);
-                out.clear();
-                let mut piece = vec![0; 4096];
-                let count = client.0.read(&mut piece).unwrap();
-                assert!(count > 0, "{parted:?}");
-                carry.extend_from_slice(&piece[..count]);
-                let mut offset = 0;
-                while let Ok(step) = session.receive(&carry[offset..], &mut scratch, &mut out) {
-                    offset += step.consumed;
-                    match step.event {
-                        None => break,
-                        Some(Event::Parted(error)) => parted.push(error.class),
-                        Some(_) => {}
-                    }
+            let talk = converse(&mut client, &mut session, |_, event, _| {
+                if let Event::Parted(error) = event {
+                    parted.push(error.class);
                 }
-                carry.drain(..offset);
-            }
+                parted.len() < 2
+            });
+            assert_eq!(talk, Ok(()), "{parted:?}");
             parted
         }
     });

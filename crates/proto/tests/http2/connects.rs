@@ -1,43 +1,16 @@
 //! CONNECT with a protocol (RFC 8441), as a server takes it.
 
 use wiretrial_proto::Scratch;
-use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server, PREFACE};
+use wiretrial_proto::http2::{Http2Limits, Http2Server, PREFACE};
 
 use super::frames::*;
+use super::server::check;
 
 /// What a server sees of a request with these fields, and what it says to it.
 fn server(enabled: bool, fields: &[&str]) -> (Vec<String>, Vec<String>) {
     let limits = Http2Limits { connect_protocol: enabled, ..Http2Limits::default() };
-    let bytes = [&PREFACE[..], &settings(&[]), &headers(0, 1, fields)].concat();
-    let play = |pieces: &[&[u8]]| {
-        let mut server = Http2Server::new(limits);
-        let (mut scratch, mut carry) = (Scratch::new(), Vec::new());
-        let (mut events, mut out) = (Vec::new(), Vec::new());
-        for piece in pieces {
-            carry.extend_from_slice(piece);
-            let mut offset = 0;
-            while let Ok(step) = server.receive(&carry[offset..], &mut scratch, &mut out) {
-                offset += step.consumed;
-                events.push(match step.event {
-                    None => break,
-                    Some(Http2Event::Request { connect: Some(it), .. }) => {
-                        format!("{} {}", it.is_websocket(), it.is_known_version())
-                    }
-                    Some(Http2Event::Request { .. }) => "request".to_owned(),
-                    Some(Http2Event::Gone { .. }) => "gone".to_owned(),
-                    Some(_) => continue,
-                });
-            }
-            carry.drain(..offset);
-        }
-        (events, told(&out).split_off(3))
-    };
-    let whole = play(&[&bytes]);
-    for cut in 1..bytes.len() {
-        let (first, second) = bytes.split_at(cut);
-        assert_eq!(play(&[first, second]), whole, "cut at {cut}");
-    }
-    whole
+    let seen = check(limits, &headers(0, 1, fields));
+    (seen.events, told(&seen.out).split_off(3))
 }
 
 #[test]
@@ -50,8 +23,8 @@ fn a_server_takes_connect_with_a_protocol_where_it_has_said_so() {
         ":authority=h",
         "sec-websocket-version=13",
     ];
-    assert_eq!(server(true, &good).0, ["true true"]);
-    let none = (vec!["gone".to_owned()], vec!["1: reset 1".to_owned()]);
+    assert_eq!(server(true, &good).0, ["1: connect true true"]);
+    let none = (vec!["1: gone".to_owned()], vec!["1: reset 1".to_owned()]);
     assert_eq!(server(false, &good), none, "it was not enabled");
     let with = |name: &str, value: &str| -> Vec<String> {
         let pairs = good.iter().map(|it| match it.strip_prefix(name) {
@@ -61,9 +34,9 @@ fn a_server_takes_connect_with_a_protocol_where_it_has_said_so() {
         pairs.filter(|it| !it.ends_with("=-")).collect()
     };
     for (name, value, wanted) in [
-        (":protocol", "=chat", "false true"),
-        ("sec-websocket-version", "=8", "true false"),
-        ("sec-websocket-version", "=-", "true false"),
+        (":protocol", "=chat", "1: connect false true"),
+        ("sec-websocket-version", "=8", "1: connect true false"),
+        ("sec-websocket-version", "=-", "1: connect true false"),
     ] {
         let fields = with(name, value);
         let fields: Vec<_> = fields.iter().map(String::as_str).collect();

@@ -4,12 +4,7 @@ use wiretrial_proto::Scratch;
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server, PREFACE};
 
 use super::frames::*;
-
-#[derive(Debug, PartialEq, Eq, Default)]
-struct Seen {
-    events: Vec<String>,
-    out: Vec<u8>,
-}
+use super::play::{Seen, in_all_ways};
 
 /// Plays bytes that come in these pieces; each whole request is answered with what it brought.
 fn play(server: &mut Http2Server, pieces: &[&[u8]]) -> Seen {
@@ -24,12 +19,16 @@ fn play(server: &mut Http2Server, pieces: &[&[u8]]) -> Seen {
                 Ok(step) => step,
                 Err(error) => {
                     seen.events.push(format!("error {:?}", error.class));
+                    seen.wrong = error.to_string();
                     return seen;
                 }
             };
             offset += step.consumed;
             seen.events.push(match step.event {
                 None => break,
+                Some(Http2Event::Request { stream, connect: Some(it), .. }) => {
+                    format!("{stream}: connect {} {}", it.is_websocket(), it.is_known_version())
+                }
                 Some(Http2Event::Request { stream, method, target, content_length, .. }) => {
                     let length = content_length.map_or(String::new(), |it| format!(" {it}"));
                     format!("{stream}: {method} {}{length}", target.unwrap_or("-"))
@@ -56,17 +55,10 @@ fn play(server: &mut Http2Server, pieces: &[&[u8]]) -> Seen {
     seen
 }
 
-fn check(limits: Http2Limits, frames: &[u8]) -> Seen {
+/// Plays frames behind the preface in all ways in which they may come.
+pub(super) fn check(limits: Http2Limits, frames: &[u8]) -> Seen {
     let bytes = [&PREFACE[..], &settings(&[]), frames].concat();
-    let fresh = || Http2Server::new(limits);
-    let whole = play(&mut fresh(), &[&bytes]);
-    let single: Vec<_> = bytes.chunks(1).collect();
-    assert_eq!(play(&mut fresh(), &single), whole, "byte by byte");
-    for cut in 1..bytes.len() {
-        let (first, second) = bytes.split_at(cut);
-        assert_eq!(play(&mut fresh(), &[first, second]), whole, "cut at {cut}");
-    }
-    whole
+    in_all_ways(&bytes, |pieces| play(&mut Http2Server::new(limits), pieces))
 }
 
 fn get(stream: u32) -> Vec<u8> {

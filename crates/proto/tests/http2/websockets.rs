@@ -10,7 +10,7 @@ use wiretrial_proto::websocket::{DeflateConfig, WebSocketConfig, WebSocketServer
 use wiretrial_proto::{ClientSession as _, Event, Message, MessageKind, Scratch, Tag};
 
 use super::frames::*;
-use super::play::Seen;
+use super::play::{check, play};
 
 const ENABLE: (u16, u32) = (8, 1);
 const MOST_STREAMS: u16 = 3;
@@ -61,66 +61,6 @@ fn message(text: &str) -> Vec<u8> {
     out
 }
 
-fn play(client: &mut Http2WebSockets, pieces: &[&[u8]]) -> Seen {
-    let mut seen = Seen::default();
-    let (mut scratch, mut carry) = (Scratch::new(), Vec::new());
-    let mut content: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-    for piece in pieces {
-        carry.extend_from_slice(piece);
-        let mut offset = 0;
-        loop {
-            let step = match client.receive(&carry[offset..], &mut scratch, &mut seen.out) {
-                Ok(step) => step,
-                Err(error) => {
-                    seen.events.push(format!("error {:?}: {error}", error.class));
-                    return seen;
-                }
-            };
-            offset += step.consumed;
-            let number = |tag| match tag {
-                Tag::Number(number) => number,
-                Tag::Oldest => panic!("nothing is in order"),
-            };
-            seen.events.push(match step.event {
-                None => break,
-                Some(Event::Open) => format!("open {}", client.room()),
-                Some(Event::Room) => format!("room {}", client.room()),
-                Some(Event::Chunk { tag, piece }) => {
-                    assert!(!piece.is_empty());
-                    content.entry(number(tag)).or_default().extend_from_slice(piece);
-                    continue;
-                }
-                Some(Event::Reply(reply)) => {
-                    let number = number(reply.tag);
-                    let mut whole = content.remove(&number).unwrap_or_default();
-                    whole.extend_from_slice(reply.payload);
-                    format!("{:?} {number} '{}'", reply.kind, String::from_utf8_lossy(&whole))
-                }
-                Some(Event::Failed { tag, error }) => {
-                    format!("failed {} {:?}", number(tag), error.class)
-                }
-                Some(Event::Parted(error)) => format!("parted {:?}", error.class),
-                Some(Event::Leaving) => "leaving".to_owned(),
-                Some(other) => panic!("{other:?}"),
-            });
-        }
-        carry.drain(..offset);
-    }
-    seen
-}
-
-/// Plays bytes whole, byte by byte, and cut in two everywhere; all must come to the same.
-fn check(fresh: impl Fn() -> Http2WebSockets, bytes: &[u8]) -> Seen {
-    let whole = play(&mut fresh(), &[bytes]);
-    let single: Vec<_> = bytes.chunks(1).collect();
-    assert_eq!(play(&mut fresh(), &single), whole, "byte by byte");
-    for cut in 1..bytes.len() {
-        let (first, second) = bytes.split_at(cut);
-        assert_eq!(play(&mut fresh(), &[first, second]), whole, "cut at {cut}");
-    }
-    whole
-}
-
 #[test]
 fn streams_are_opened_once_the_server_has_said_that_it_takes_them() {
     let mut client = fresh();
@@ -142,12 +82,12 @@ fn streams_are_opened_once_the_server_has_said_that_it_takes_them() {
 fn a_server_that_does_not_take_them_is_refused_with_a_reason() {
     for first in [settings(&[]), settings(&[(8, 0)])] {
         let seen = check(fresh, &first);
-        assert!(seen.events[0].starts_with("error Upgrade"), "{:?}", seen.events);
-        assert!(seen.events[0].contains("--http 1.1"), "{:?}", seen.events);
+        assert_eq!(seen.events, ["error Upgrade"]);
+        assert!(seen.wrong.contains("--http 1.1"), "{}", seen.wrong);
         assert!(!told(&seen.out).iter().any(|it| it.contains("headers")), "nothing is asked");
     }
     let taken_back = [settings(&[ENABLE]), settings(&[(8, 0)])].concat();
-    assert!(check(fresh, &taken_back).events[0].starts_with("error Protocol"));
+    assert_eq!(check(fresh, &taken_back).events, ["error Protocol"]);
 }
 
 #[test]
@@ -182,7 +122,7 @@ fn heads_that_accept_nothing() {
     ];
     for (name, bytes, wanted) in cases {
         let seen = check(fresh, &[settings(&[ENABLE]), bytes].concat());
-        assert!(seen.events[0].starts_with(wanted), "{name}: {:?}", seen.events);
+        assert_eq!(seen.events, [wanted], "{name}: {}", seen.wrong);
     }
     let good = [
         headers(0, 1, &[":status=103", "link=x"]),
@@ -210,7 +150,8 @@ fn replies_belong_to_the_message_on_their_stream() {
         frame(DATA, 0, 3, &two[50..]),
     ];
     let seen = check(asked, &bytes.concat());
-    let wanted = ["Text 10 'one'".to_owned(), format!("Text 11 '{}'", "two".repeat(100))];
+    let wanted =
+        ["reply 10 0 'one' text".to_owned(), format!("reply 11 0 '{}' text", "two".repeat(100))];
     assert_eq!(seen.events, wanted);
     // Two pongs of seven bytes each.
     let mut frames = seen.out.as_slice();
@@ -226,8 +167,8 @@ fn replies_belong_to_the_message_on_their_stream() {
 fn several_messages_in_one_piece() {
     let bytes = frame(DATA, 0, 1, &[message(""), message("x")].concat());
     let seen = check(asked, &bytes);
-    assert_eq!(seen.events[0], "Text 10 ''");
-    assert!(seen.events[1].starts_with("error Protocol"), "nobody asked for the second");
+    let wanted = ["reply 10 0 '' text", "error Protocol"];
+    assert_eq!(seen.events, wanted, "nobody asked for the second");
 }
 
 #[test]
@@ -247,14 +188,14 @@ fn a_websocket_that_ends_fails_its_message_and_is_opened_again() {
     for (name, bytes, class) in cases {
         let answer = frame(DATA, 0, 3, &message("there"));
         let seen = check(asked, &[bytes, answer, accepted(5)].concat());
-        let wanted = [&*format!("failed 10 {class}"), "Text 11 'there'", "room 2"];
+        let wanted = [&*format!("failed 10 {class}"), "reply 11 0 'there' text", "room 2"];
         assert_eq!(seen.events, wanted, "{name}");
         let connects = told(&seen.out).iter().filter(|it| it.starts_with("5: headers")).count();
         assert_eq!(connects, 1, "{name}");
     }
     let answered = frame(DATA, 0, 1, &message("a"));
     let seen = check(asked, &[answered, number(RESET, 1, 8)].concat());
-    assert_eq!(seen.events, ["Text 10 'a'", "parted Reset"]);
+    assert_eq!(seen.events, ["reply 10 0 'a' text", "parted Reset"]);
 }
 
 #[test]
@@ -267,14 +208,14 @@ fn websockets_that_only_end_are_not_opened_for_ever() {
         .collect();
     let mut client = asked();
     let seen = play(&mut client, &[&number(RESET, 1, 8), &bytes]);
-    assert!(seen.events.last().unwrap().starts_with("error Reset"), "{:?}", seen.events.last());
+    assert_eq!(seen.events.last().unwrap(), "error Reset");
     assert!(seen.events.len() < 2_100);
 }
 
 #[test]
 fn a_server_that_leaves_answers_what_it_has_taken_in() {
     let leaves = [goaway(1, 0), frame(DATA, 0, 1, &message("last"))].concat();
-    assert_eq!(check(asked, &leaves).events, ["Text 10 'last'", "leaving"]);
+    assert_eq!(check(asked, &leaves).events, ["reply 10 0 'last' text", "leaving"]);
     assert_eq!(check(asked, &goaway(0, 0)).events, ["leaving"]);
     let mut client = asked();
     play(&mut client, &[&goaway(1, 0)]);
