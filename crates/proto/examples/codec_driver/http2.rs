@@ -16,7 +16,7 @@ use wiretrial_proto::{ClientSession as _, Event, FieldList, Message, ReplyHead, 
 use crate::{hex, name, unhex};
 
 /// Of a list of fields, bytes.
-const MOST_FIELDS: usize = 65_536;
+pub(crate) const MOST_FIELDS: usize = 65_536;
 
 /// What was reported, as JSON; none: no codec of these, or a line that can't be read.
 pub(crate) fn drive(codec: &str, words: &[&str]) -> Option<Vec<String>> {
@@ -67,10 +67,14 @@ fn encode(words: &[&str]) -> Option<Vec<String>> {
         }
         let mut parts = word.split(':');
         let (name, value) = (unhex(parts.next()?)?, unhex(parts.next()?)?);
-        let secrecy = if parts.next()? == "never" { Secrecy::Never } else { Secrecy::Plain };
-        write_field(&name, &value, secrecy, &mut block);
+        write_field(&name, &value, secrecy(parts.next()?), &mut block);
     }
     Some(vec![format!("{{\"block\":\"{}\"}}", hex(&block))])
+}
+
+/// What stands behind a field's value.
+pub(crate) fn secrecy(word: &str) -> Secrecy {
+    if word == "never" { Secrecy::Never } else { Secrecy::Plain }
 }
 
 fn serve(pieces: &[Vec<u8>]) -> Vec<String> {
@@ -203,7 +207,7 @@ fn json(event: &Event<'_>, came: &mut BTreeMap<u64, Vec<u8>>) -> Option<String> 
     })
 }
 
-fn fields_of(place: &str, head: &ReplyHead<'_>) -> Option<String> {
+pub(crate) fn fields_of(place: &str, head: &ReplyHead<'_>) -> Option<String> {
     let (number, status) = (number(head.tag)?, head.status);
     Some(format!(
         "{{\"{place}\":{number},\"status\":{status},\"fields\":{}}}",
@@ -218,7 +222,7 @@ const fn number(tag: Tag) -> Option<u64> {
     }
 }
 
-fn fields<'a>(list: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
+pub(crate) fn fields<'a>(list: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
     let pairs = list.map(|(name, value)| format!("[\"{}\",\"{}\"]", hex(name), hex(value)));
     format!("[{}]", pairs.collect::<Vec<_>>().join(","))
 }

@@ -7,6 +7,7 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod http2;
+mod http3;
 
 use std::io::{self, BufRead as _, Write as _};
 
@@ -36,6 +37,10 @@ fn drive(line: &str) -> Option<String> {
     if codec.starts_with("http2-") || codec.starts_with("hpack-") {
         let words: Vec<_> = words.collect();
         return http2::drive(codec, &words).map(|events| format!("[{}]", events.join(",")));
+    }
+    if codec.starts_with("qpack-") {
+        let words: Vec<_> = words.collect();
+        return http3::drive(codec, &words).map(|events| format!("[{}]", events.join(",")));
     }
     let methods = if codec == "http1-client" { words.next()? } else { "" };
     let mut input = Vec::new();

@@ -3,8 +3,9 @@
 //! Knows representations and the table that they change; must not know which fields are allowed.
 
 use super::table::DynamicTable;
-use super::{HpackError, OVERHEAD, huffman, integer};
+use super::{HpackError, OVERHEAD};
 use crate::fields::FieldList;
+use crate::packed::{self, integer};
 
 /// One direction of one connection: what the peer's encoder has indexed.
 #[derive(Debug)]
@@ -76,12 +77,12 @@ impl HpackDecoder {
             }
             self.name.clear();
             if index == 0 {
-                rest = string(rest, room, &mut self.name)?;
+                rest = packed::read_string(rest, 7, room, &mut self.name)?;
             } else {
                 self.name.extend_from_slice(self.table.get(index)?.0);
             }
             self.value.clear();
-            rest = string(rest, room, &mut self.value)?;
+            rest = packed::read_string(rest, 7, room, &mut self.value)?;
             room = left(room, &self.name, &self.value)?;
             fields.push(&self.name, &self.value);
             if first >= 0x40 {
@@ -115,21 +116,6 @@ impl HpackDecoder {
 /// What is left of the limit behind a field.
 fn left(room: usize, name: &[u8], value: &[u8]) -> Result<usize, HpackError> {
     room.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(HpackError::TooLarge)
-}
-
-/// Reads a string (RFC 7541 section 5.2) and returns what is behind it.
-fn string<'a>(input: &'a [u8], room: usize, out: &mut Vec<u8>) -> Result<&'a [u8], HpackError> {
-    let (length, taken) = integer::read(input, 7)?;
-    let behind = &input[taken..];
-    let Some(text) = behind.get(..length) else {
-        return Err(HpackError::Truncated);
-    };
-    if input[0] & 0x80 != 0 {
-        huffman::decode(text, room, out)?;
-    } else {
-        out.extend_from_slice(text);
-    }
-    Ok(&behind[length..])
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! Knows the static table and the two ways not to index; must not know whose fields they are.
 
-use super::table::{self, Place};
-use super::{huffman, integer};
+use super::table;
+use crate::packed::{Place, integer, write_string};
 
 /// May somebody on the way index the field?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8
         return;
     }
     write_placed(place, name, secrecy, out);
-    write_string(value, out);
+    write_string(value, 7, 0, out);
 }
 
 /// Appends one field without looking whether its value is shorter in the Huffman code: for values
@@ -54,7 +54,7 @@ fn write_placed(place: Place, name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) 
         Place::Whole(index) | Place::Name(index) => integer::write(index, 4, flags, out),
         Place::None => {
             out.push(flags);
-            write_string(name, out);
+            write_string(name, 7, 0, out);
         }
     }
 }
@@ -68,18 +68,6 @@ pub(in crate::http2) fn write_value_head(length: usize, out: &mut Vec<u8>) {
 /// the table says 0 once, so that the peer keeps no memory for it.
 pub fn write_table_size(size: usize, out: &mut Vec<u8>) {
     integer::write(size, 5, 0x20, out);
-}
-
-/// Appends a string in the Huffman code where that is shorter.
-fn write_string(text: &[u8], out: &mut Vec<u8>) {
-    let coded = huffman::length(text);
-    if coded < text.len() {
-        integer::write(coded, 7, 0x80, out);
-        huffman::encode(text, out);
-    } else {
-        integer::write(text.len(), 7, 0, out);
-        out.extend_from_slice(text);
-    }
 }
 
 #[cfg(test)]

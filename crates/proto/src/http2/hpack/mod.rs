@@ -1,10 +1,10 @@
 //! HPACK (RFC 7541): fields in few bytes, and back.
 //!
-//! Knows the two tables, the Huffman code and who may index what; must not know frames, nor what a
+//! Knows the two tables and who may index what; must not know frames, nor what a
 //! field means.
 //!
 //! ```text
-//! decoder -> table, huffman, integer;   encoder -> table, huffman, integer
+//! decoder, encoder -> table;   decoder, encoder -> packed (numbers, strings)
 //! ```
 //!
 //! The encoder never uses the dynamic table: what it wrote once is right on every connection and at
@@ -13,13 +13,13 @@
 
 mod decoder;
 mod encoder;
-mod huffman;
-mod integer;
 mod table;
 
 pub use decoder::HpackDecoder;
 pub use encoder::{Secrecy, write_field, write_table_size};
 pub(super) use encoder::{write_name, write_value, write_value_head};
+
+use crate::packed::PackedError;
 
 /// What a field costs in a table beside its name and its value (RFC 7541 section 4.1), bytes.
 pub(super) const OVERHEAD: usize = 32;
@@ -47,4 +47,15 @@ pub enum HpackError {
     /// More fields than the limit holds.
     #[error("a block of fields is over the limit")]
     TooLarge,
+}
+
+impl From<PackedError> for HpackError {
+    fn from(error: PackedError) -> Self {
+        match error {
+            PackedError::Truncated => Self::Truncated,
+            PackedError::Integer => Self::Integer,
+            PackedError::Huffman => Self::Huffman,
+            PackedError::TooLarge => Self::TooLarge,
+        }
+    }
 }

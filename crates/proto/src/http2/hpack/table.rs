@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::{HpackError, OVERHEAD};
+use crate::packed::{self, Place};
 
 /// Entries 1 to 61 (RFC 7541 appendix A).
 pub(super) const STATIC: [(&str, &str); 61] = [
@@ -71,24 +72,9 @@ pub(super) const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Where a field stands in the static table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Name and value.
-    Whole(usize),
-    /// The name.
-    Name(usize),
-    /// Nowhere.
-    None,
-}
-
-/// Where the static table has this field.
+/// Where the static table has this field; its indices begin with 1.
 pub(super) fn place(name: &[u8], value: &[u8]) -> Place {
-    let named = || STATIC.iter().zip(1..).filter(|((each, _), _)| each.as_bytes() == name);
-    if let Some((_, index)) = named().find(|((_, each), _)| each.as_bytes() == value) {
-        return Place::Whole(index);
-    }
-    named().next().map_or(Place::None, |(_, index)| Place::Name(index))
+    packed::place(&STATIC, 1, name, value)
 }
 
 /// The dynamic table. Its entries stand in one buffer, the newest last, so that it takes no more

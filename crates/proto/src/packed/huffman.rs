@@ -1,10 +1,10 @@
-//! The Huffman code of HPACK (RFC 7541 section 5.2, appendix B).
+//! The Huffman code of HPACK and QPACK (RFC 7541 section 5.2, appendix B).
 //!
 //! Knows bits; must not know what is written in them. The code is canonical: codes of one length
 //! follow each other in the order of their symbols, and shorter codes come first. So the lengths
 //! are the whole table, and all else is made of them when this is compiled.
 
-use super::HpackError;
+use super::PackedError;
 
 const EOS: usize = 256;
 const LONGEST: usize = 30;
@@ -108,13 +108,13 @@ impl Code {
 }
 
 /// Bytes that `text` takes.
-pub(super) fn length(text: &[u8]) -> usize {
+pub(crate) fn length(text: &[u8]) -> usize {
     let bits: usize = text.iter().map(|&byte| usize::from(LENGTHS[usize::from(byte)])).sum();
     bits.div_ceil(8)
 }
 
 /// Appends `text` in the code.
-pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn encode(text: &[u8], out: &mut Vec<u8>) {
     let (mut bits, mut have) = (0_u64, 0_u32);
     for &byte in text {
         let symbol = usize::from(byte);
@@ -133,7 +133,7 @@ pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends what `input` says, at most `room` bytes.
-pub(super) fn decode(input: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(), HpackError> {
+pub(crate) fn decode(input: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(), PackedError> {
     let most = out.len().saturating_add(room);
     let (mut bits, mut have) = (0_u64, 0_u32);
     let mut input = input.iter();
@@ -147,13 +147,13 @@ pub(super) fn decode(input: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(),
         let (symbol, length) = CODE.find(window(bits, have));
         if length > have {
             let is_padding = have < 8 && window(bits, have) == u32::MAX;
-            return if is_padding { Ok(()) } else { Err(HpackError::Huffman) };
+            return if is_padding { Ok(()) } else { Err(PackedError::Huffman) };
         }
         if symbol == EOS {
-            return Err(HpackError::Huffman);
+            return Err(PackedError::Huffman);
         }
         if out.len() == most {
-            return Err(HpackError::TooLarge);
+            return Err(PackedError::TooLarge);
         }
         out.push(symbol as u8);
         have -= length;
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(decode(code, text.len(), &mut back), Ok(()));
             assert_eq!(back, text.as_bytes());
             let mut short = Vec::new();
-            assert_eq!(decode(code, text.len() - 1, &mut short), Err(HpackError::TooLarge));
+            assert_eq!(decode(code, text.len() - 1, &mut short), Err(PackedError::TooLarge));
         }
     }
 
@@ -223,7 +223,7 @@ mod tests {
             &[0xff, 0xff, 0xff, 0xff],
         ];
         for input in refused {
-            assert_eq!(decode(input, 9, &mut Vec::new()), Err(HpackError::Huffman), "{input:x?}");
+            assert_eq!(decode(input, 9, &mut Vec::new()), Err(PackedError::Huffman), "{input:x?}");
         }
         assert_eq!(decode(&[0b0000_0111], 9, &mut Vec::new()), Ok(()));
         assert_eq!(decode(&[], 9, &mut Vec::new()), Ok(()));

@@ -2,16 +2,16 @@
 //!
 //! Knows how they are written; must not know what is counted.
 
-use super::HpackError;
+use super::PackedError;
 
 /// The largest number that is read. A length or an index that is larger can't be right: no block
 /// and no table are allowed to be so long.
 const MOST: u64 = u32::MAX as u64;
 
 /// Reads a number whose first `bits` bits are in the first byte; with it, where it ends.
-pub(super) fn read(input: &[u8], bits: u32) -> Result<(usize, usize), HpackError> {
+pub(crate) fn read(input: &[u8], bits: u32) -> Result<(usize, usize), PackedError> {
     let most = (1_u64 << bits) - 1;
-    let first = u64::from(*input.first().ok_or(HpackError::Truncated)?) & most;
+    let first = u64::from(*input.first().ok_or(PackedError::Truncated)?) & most;
     if first < most {
         return Ok((first as usize, 1));
     }
@@ -19,19 +19,19 @@ pub(super) fn read(input: &[u8], bits: u32) -> Result<(usize, usize), HpackError
     for (place, byte) in input[1..].iter().enumerate() {
         // Five bytes hold all that is allowed; zeros behind them would hold nothing.
         if place == 5 {
-            return Err(HpackError::Integer);
+            return Err(PackedError::Integer);
         }
         value += u64::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
             let whole = usize::try_from(value).ok().filter(|_| value <= MOST);
-            return Ok((whole.ok_or(HpackError::Integer)?, place + 2));
+            return Ok((whole.ok_or(PackedError::Integer)?, place + 2));
         }
     }
-    if input.len() > 5 { Err(HpackError::Integer) } else { Err(HpackError::Truncated) }
+    if input.len() > 5 { Err(PackedError::Integer) } else { Err(PackedError::Truncated) }
 }
 
 /// Appends a number whose first `bits` bits share a byte with `flags`.
-pub(super) fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
+pub(crate) fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
     let most = (1_usize << bits) - 1;
     if value < most {
         out.push(flags | value as u8);
@@ -72,7 +72,7 @@ mod tests {
                 write(value, bits, 0, &mut out);
                 assert_eq!(read(&out, bits), Ok((value, out.len())), "{value} in {bits}");
                 for end in 0..out.len() {
-                    assert_eq!(read(&out[..end], bits), Err(HpackError::Truncated));
+                    assert_eq!(read(&out[..end], bits), Err(PackedError::Truncated));
                 }
             }
         }
@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let too_large = [0x1f, 0xff, 0xff, 0xff, 0xff, 0x7f];
-        assert_eq!(read(&too_large, 5), Err(HpackError::Integer));
+        assert_eq!(read(&too_large, 5), Err(PackedError::Integer));
         let without_end = [0x1f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80];
-        assert_eq!(read(&without_end, 5), Err(HpackError::Integer));
+        assert_eq!(read(&without_end, 5), Err(PackedError::Integer));
     }
 }

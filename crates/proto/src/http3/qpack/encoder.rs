@@ -1,0 +1,85 @@
+//! Fields, written so that the bytes are right on every connection at any time.
+//!
+//! Knows the static table and the two ways not to index; must not know whose fields they are.
+
+use super::table;
+use crate::http2::hpack::Secrecy;
+use crate::packed::{Place, integer, write_string};
+
+/// Appends what stands before the fields of a block that needs no dynamic table (RFC 9204 section
+/// 4.5.1): a required insert count of 0 and a base of 0.
+pub fn write_prefix(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends one field, without the dynamic table (RFC 9204 sections 4.5.2, 4.5.4 and 4.5.6). Names
+/// must be in lower case (RFC 9114 section 4.2).
+pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    let never = secrecy == Secrecy::Never;
+    match table::place(name, value) {
+        Place::Whole(index) if !never => {
+            integer::write(index, 6, 0xc0, out);
+            return;
+        }
+        Place::Whole(index) | Place::Name(index) => {
+            integer::write(index, 4, if never { 0x70 } else { 0x50 }, out);
+        }
+        Place::None => write_string(name, 3, if never { 0x30 } else { 0x20 }, out),
+    }
+    write_string(value, 7, 0, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fields::FieldList;
+    use crate::http3::qpack::read_fields;
+
+    fn written(name: &str, value: &str, secrecy: Secrecy) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_field(name.as_bytes(), value.as_bytes(), secrecy, &mut out);
+        out
+    }
+
+    #[test]
+    fn what_the_static_table_has_is_one_byte_or_two() {
+        assert_eq!(written(":method", "GET", Secrecy::Plain), [0xd1]);
+        assert_eq!(written(":path", "/", Secrecy::Plain), [0xc1]);
+        // The last of the table does not fit into six bits.
+        assert_eq!(written("x-frame-options", "sameorigin", Secrecy::Plain), [0xff, 98 - 63]);
+    }
+
+    #[test]
+    fn a_name_of_the_table_is_referred_to() {
+        // RFC 9204, appendix B.1: `:path` of index 1 with a value of its own.
+        let path = written(":path", "/index.html", Secrecy::Plain);
+        assert_eq!(path[..2], [0x51, 0x80 | 8]);
+        assert_eq!(written("x-own", "", Secrecy::Plain)[0] & 0xe0, 0x20);
+    }
+
+    #[test]
+    fn a_secret_is_never_indexed() {
+        assert_eq!(written("cookie", "a=b", Secrecy::Never)[0], 0x75);
+        assert_eq!(written("accept", "*/*", Secrecy::Never)[..2], [0x7f, 29 - 15]);
+        assert_eq!(written("x-own", "1", Secrecy::Never)[0] & 0xf0, 0x30);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(list: Vec<(String, Vec<u8>, bool)>) {
+            let mut out = Vec::new();
+            let mut wanted = FieldList::default();
+            write_prefix(&mut out);
+            for (name, value, is_secret) in &list {
+                let secrecy = if *is_secret { Secrecy::Never } else { Secrecy::Plain };
+                write_field(name.as_bytes(), value, secrecy, &mut out);
+                wanted.push(name.as_bytes(), value);
+            }
+            let mut found = FieldList::default();
+            prop_assert_eq!(read_fields(&out, usize::MAX, &mut found), Ok(()));
+            prop_assert_eq!(found, wanted);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! QPACK (RFC 9204): fields in few bytes, where streams overtake each other.
+//!
+//! Knows the static table and who may index what; must not know frames, nor what a field means.
+//!
+//! No dynamic table is offered and none is used (`SETTINGS_QPACK_MAX_TABLE_CAPACITY` is 0 on both
+//! sides): no block has to wait for another stream, and what is written once is right on every
+//! connection at any time, so that a request is encoded when its plan is read and then copied. A
+//! peer that was offered no table and refers to one breaks the rules, and is told so.
+
+mod decoder;
+mod encoder;
+mod instructions;
+mod table;
+
+pub use decoder::read_fields;
+pub use encoder::{write_field, write_prefix};
+pub use instructions::{Instructions, Side};
+
+use crate::packed::PackedError;
+
+/// What a field costs in a list beside its name and its value (RFC 9114 section 4.2.2), bytes.
+const OVERHEAD: usize = 32;
+
+/// Why a block of fields can't be read. All but `TooLarge` end the connection with
+/// `QPACK_DECOMPRESSION_FAILED`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum QpackError {
+    /// The block ends inside a field.
+    #[error("a block of fields ends inside a field")]
+    Truncated,
+    /// A number that does not fit, or is written in more bytes than it needs.
+    #[error("a number in a block of fields is too large")]
+    Integer,
+    /// An index into nothing.
+    #[error("a field refers to an entry that no table has")]
+    Index,
+    /// Bits that are no code, or padding that is none.
+    #[error("a string of a block of fields is no Huffman code")]
+    Huffman,
+    /// The block needs, or refers to, a dynamic table, which nobody offered.
+    #[error("a block of fields refers to a dynamic table, and none was offered")]
+    Dynamic,
+    /// More fields than the limit holds.
+    #[error("a block of fields is over the limit")]
+    TooLarge,
+}
+
+impl From<PackedError> for QpackError {
+    fn from(error: PackedError) -> Self {
+        match error {
+            PackedError::Truncated => Self::Truncated,
+            PackedError::Integer => Self::Integer,
+            PackedError::Huffman => Self::Huffman,
+            PackedError::TooLarge => Self::TooLarge,
+        }
+    }
+}
