@@ -10,6 +10,7 @@ import pytest
 
 from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import AfterResponse, GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
+from wiretrial.plan_grpc import Grpc
 from wiretrial.results.model import ProcessSample, Use, Verdict, Window
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Generator, Interval, Lobby
@@ -69,6 +70,34 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
     found = judge.judge([interval(0)], failed, WINDOW, CLOSED, known(0.99))
     assert found.verdict == "invalid"
     assert found.evidence.startswith("10 mismatch of 1,000 requests failed")
+
+
+@pytest.mark.parametrize(
+    ("status", "found", "words"),
+    [
+        (0, {"OK": 990, "UNAVAILABLE": 7, "INTERNAL": 3}, "(7 UNAVAILABLE, 3 INTERNAL)"),
+        (5, {"NOT_FOUND": 990, "OK": 10}, "(10 OK)"),
+        (
+            0,
+            {"OK": 990, "ABORTED": 4, "UNKNOWN": 3, "INTERNAL": 2, "DATA_LOSS": 1},
+            "(4 ABORTED, 3 UNKNOWN, 2 INTERNAL)",
+        ),
+    ],
+)
+def test_calls_that_failed_are_told_with_their_statuses(
+    status: int, found: dict[str, int], words: str
+) -> None:
+    whole = summary(ok=990, errors={"status": 10})
+    counters = whole.counters.model_copy(update={"statuses": found})
+    target = Target(url="grpc://127.0.0.1:1/a.B/C", grpc=Grpc(status=status))
+    judged = judge.judge(
+        [interval(0)],
+        whole.model_copy(update={"counters": counters}),
+        WINDOW,
+        CLOSED.model_copy(update={"target": target}),
+        known(0.99),
+    )
+    assert judged.evidence.startswith(f"10 status {words} of 1,000 calls failed (1 %)")
 
 
 @pytest.mark.parametrize(

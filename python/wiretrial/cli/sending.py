@@ -10,7 +10,6 @@ import base64
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from wiretrial.calls import statuses
 from wiretrial.plan import (
     SECURE,
     FixedPayload,
@@ -20,6 +19,7 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
+from wiretrial.plan_grpc import STATUSES
 from wiretrial.report import sent, units
 from wiretrial.studies.spec import Case
 from wiretrial.words import CALLS, HTTP
@@ -117,7 +117,7 @@ def _expected(case: Case) -> str:
 def _status(case: Case) -> str:
     """`status 200, `; of what has no status nothing."""
     if case.protocol in CALLS:
-        return f"status {statuses.NAMES[case.grpc.status]}, "
+        return f"status {STATUSES[case.grpc.status]}, "
     return f"status {case.expect.status}, " if case.protocol in HTTP else ""
 
 

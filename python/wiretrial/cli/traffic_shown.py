@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial import redaction
-from wiretrial.calls import statuses
 from wiretrial.exchange import Exchange
+from wiretrial.plan_grpc import STATUSES
 from wiretrial.redaction import Secrets
 from wiretrial.report import terminal, units
 from wiretrial.traffic import asked
@@ -192,9 +192,9 @@ def _mark(is_right: bool) -> str:
 
 def _reply(exchange: Exchange) -> Iterator[str]:
     if exchange.status is not None:
-        is_of_call = exchange.status < len(statuses.NAMES)
+        is_of_call = exchange.status < len(STATUSES)
         yield (
-            statuses.NAMES[exchange.status]
+            STATUSES[exchange.status]
             if is_of_call
             else f"{exchange.status} {_phrase(exchange.status)}".strip()
         )

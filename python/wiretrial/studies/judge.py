@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from wiretrial import words
 from wiretrial.plan import AfterResponse, Hold, OpenLoop, Plan
+from wiretrial.plan_grpc import STATUSES
 from wiretrial.results import hdr, windows
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import (
@@ -34,6 +35,8 @@ KEPT_FROM_RUNNING = 0.5
 """A generator that was paused in more than this share of the intervals has measured itself."""
 ORDERLY = frozenset({"plan", "server"})
 """Reasons for a connection's end that are nobody's fault."""
+MOST_STATUSES = 3
+"""Wrong statuses of calls that are named, the most frequent."""
 WHOLE_RUN = "whole run: its length was given in requests"
 OPENING = "from the first connection asked for to the last one that stood"
 
@@ -130,9 +133,8 @@ def judge(
     shown = _evidence(inside, summary, plan, known, offered)
     who, evidence = bottleneck.find(shown)
     verdict: Verdict = "valid"
-    what = words.of_target(plan.target)
     problem = _problem(
-        *(summary, inside, known, what),
+        *(summary, inside, known, plan),
         is_counted=plan.stop.is_counted,
         may_be_silent=_holds_streams(plan),
     )
@@ -154,7 +156,7 @@ def judge(
         verdict = "client-bound"
     elif offered and offered.is_missed:
         verdict, evidence = "overloaded", f"the offered rate was not reached; {evidence}"
-    if not problem and (failures := _Failures.of(summary, what)).count:
+    if not problem and (failures := _Failures.of(summary, plan)).count:
         evidence = f"{failures.words}, of which {_percent(known.allowed_errors)} may; {evidence}"
     return Judgement(
         verdict=verdict,
@@ -204,14 +206,14 @@ def _problem(
     summary: Summary,
     inside: Sequence[Interval],
     known: Known,
-    what: Noun,
+    plan: Plan,
     *,
     is_counted: bool,
     may_be_silent: bool = False,
 ) -> str | None:
     if known.server_died:
         return f"the server died in the middle: {known.server_died}"
-    failures = _Failures.of(summary, what)
+    failures, what = _Failures.of(summary, plan), words.of_target(plan.target)
     if known.futile:
         return f"{known.futile}, so the run was ended: {failures.words}"
     if failures.share > known.allowed_errors:
@@ -243,12 +245,15 @@ class _Failures:
     broken: Counter[str]
     summary: Summary
     what: Noun
+    statuses: Counter[str]
+    """Of calls, those that are not the right one."""
 
     @classmethod
-    def of(cls, summary: Summary, what: Noun) -> _Failures:
+    def of(cls, summary: Summary, plan: Plan) -> _Failures:
         errors = Counter({name: n for name, n in summary.counters.errors.items() if n})
         # The connection of a message that failed has broken for the same reason.
-        return cls(errors, _broken(summary.connections) - errors, summary, what)
+        broken, what = _broken(summary.connections) - errors, words.of_target(plan.target)
+        return cls(errors, broken, summary, what, _wrong_statuses(summary, plan))
 
     @property
     def count(self) -> int:
@@ -265,15 +270,29 @@ class _Failures:
         if self.errors:
             sent = self.summary.counters.sent
             share = _percent(self.errors.total() / max(sent, 1))
-            told.append(f"{_listed(self.errors)} of {sent:,} {self.what.many} failed ({share})")
+            errors = _listed(self.errors, self.statuses)
+            told.append(f"{errors} of {sent:,} {self.what.many} failed ({share})")
         if self.broken:
             attempted = self.summary.connections.attempted
             told.append(f"{_listed(self.broken)} of {attempted:,} connections broke")
         return "; ".join(told)
 
 
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
+def _wrong_statuses(summary: Summary, plan: Plan) -> Counter[str]:
+    """Statuses of calls by name, but for the right one; each step of sessions has its own."""
+    if plan.traffic:
+        return Counter()
+    right = STATUSES[plan.target.grpc.status]
+    told = summary.counters.statuses.items()
+    return Counter({name: n for name, n in told if n and name != right})
+
+
+def _listed(counts: Counter[str], statuses: Counter[str] | None = None) -> str:
+    """`3 reset, 12 status (10 UNAVAILABLE, 2 INTERNAL)`."""
+    frequent = statuses.most_common(MOST_STATUSES) if statuses else ()
+    names = ", ".join(f"{count:,} {name}" for name, count in frequent)
+    told = {"status": f"status ({names})" if names else "status"}
+    return ", ".join(f"{count:,} {told.get(name, name)}" for name, count in sorted(counts.items()))
 
 
 def _percent(share: float) -> str:
@@ -301,8 +320,7 @@ def _lost(told: Deliveries | Lobby, wrong: str) -> list[str]:
 def _unheld(summary: Summary, plan: Plan, known: Known) -> str | None:
     """Why connections were not all opened and held; None: each answered its message."""
     # How long a message took, and whether the generator was kept from asking, is no matter.
-    what = words.of_target(plan.target)
-    if problem := _problem(summary, (), known, what, is_counted=True):
+    if problem := _problem(summary, (), known, plan, is_counted=True):
         return problem
     left = summary.connections.closed.get("server", 0)
     if left:

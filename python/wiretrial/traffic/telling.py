@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction
-from wiretrial.calls import statuses
+from wiretrial.plan_grpc import STATUSES
 from wiretrial.plan_traffic import (
     Capture,
     Check,
@@ -220,7 +220,7 @@ def right(route: Route) -> Iterator[str]:
     """What a right reply is: its status, its exact body, then each check."""
     match route.expect.status:
         case StatusIn(statuses=numbers) if route.call is not None:
-            yield f"status {' or '.join(statuses.NAMES[one] for one in numbers)}"
+            yield f"status {' or '.join(STATUSES[one] for one in numbers)}"
         case StatusIn(statuses=numbers):
             yield f"status {' or '.join(map(str, numbers))}"
         case "any":
