@@ -83,12 +83,3 @@ def test_websockets_over_http_2_are_refused_with_what_measures_them(tmp_path: Pa
     line = refused.value.line()
     assert "servers of ws and wss are compared by `wiretrial compare URL URL --http 2`" in line
     assert "\n" not in line
-
-
-def test_calls_of_grpc_are_refused_with_what_measures_them(tmp_path: Path) -> None:
-    text = VERSIONS.replace('protocol = "http"', 'protocol = "grpc"').replace(
-        'contract = "static"', 'contract = "grpc-echo"'
-    )
-    with pytest.raises(UsageProblem) as refused:
-        written(tmp_path, text)
-    assert "grpc is not measured in studies: use wiretrial compare" in refused.value.line()

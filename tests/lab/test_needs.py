@@ -31,6 +31,7 @@ MANY = {"half-open", "concurrency"}
         (Workload("h2", depth=2), {"exchange", "many", "pipelining"}),
         (Workload("h2c", held=True), {"exchange", "many"}),
         (Workload("grpc", depth=2), {"exchange", "many", "pipelining"}),
+        (Workload("grpcs", streams=True), {"exchange", "many", "streaming"}),
         (Workload("ws", depth=2), {"exchange", "many", "in-flight"}),
         (Workload("wss", pack=10), {"exchange", "many", "in-flight"}),
         (Workload("tcp", depth=16), {"exchange", "many", "in-flight"}),

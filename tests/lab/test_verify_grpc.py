@@ -12,7 +12,8 @@ from tests.lab.test_verify import examined, impatient, problems, program
 from wiretrial.engine import Engine
 from wiretrial.subjects import build, checks_streams, registry
 from wiretrial.subjects.checks import Setting
-from wiretrial.subjects.grpc_parts import framed, message, messages
+from wiretrial.subjects.echo_parts import message
+from wiretrial.subjects.grpc_parts import framed, messages
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import Part, Subject
 

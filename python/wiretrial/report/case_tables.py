@@ -251,6 +251,12 @@ _NAMES: dict[str, dict[int | float | str, str]] = {
         1: "a new connection per request",
     },
     "delay_ms": {0: "t = 0"},
+    "call": {
+        "unary": "unary",
+        "server": "from the server",
+        "client": "from the client",
+        "bidi": "both ways",
+    },
 }
 _SHORT = {
     "pattern": "{}",
@@ -262,6 +268,8 @@ _SHORT = {
     "delay_ms": "t = {} ms",
     "connections": "{} connections",
     "payload": "{} bytes",
+    "call": "{}",
+    "messages_per_call": "{} messages per call",
     "streams": "{} streams on each",
     "depth": "depth {}",
 }

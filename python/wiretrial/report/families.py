@@ -25,6 +25,7 @@ AXES = {
     "depth": "{messages} in flight per connection",
     "streams": "streams on each connection",
     "requests_per_connection": "requests per connection",
+    "messages_per_call": "messages per call",
 }
 CASES = "cases"
 BROWSER = "browser"

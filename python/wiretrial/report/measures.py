@@ -17,7 +17,7 @@ from wiretrial.report.cpus import CpuShares
 from wiretrial.report.routes import Routed
 from wiretrial.report.sums import total
 from wiretrial.results import hdr, offered
-from wiretrial.results.model import USABLE, Trial
+from wiretrial.results.model import USABLE, ProcessSample, Trial
 from wiretrial.results.observation import PerConnection
 from wiretrial.snapshot import Generator, Interval, Summary
 
@@ -256,6 +256,11 @@ class Measured:
         return None if user is None or system is None else (user + system) or None
 
     @cached_property
+    def server_message_ns(self) -> float | None:
+        """The subject's CPU time per message that it streams in calls."""
+        return self._server(_cpu_ns, lambda part: part.counters.messages) or None
+
+    @cached_property
     def session_rate(self) -> float | None:
         """Whole sessions of traffic per second; None where one message was sent."""
         if self.trial.start.traffic is None:
@@ -456,7 +461,7 @@ def _sessions(part: Interval | Summary) -> int:
     return sum(flow.done for flow in part.traffic.flows) if part.traffic else 0
 
 
-def _cpu_ns(used: Generator) -> int:
+def _cpu_ns(used: Generator | ProcessSample) -> int:
     return used.cpu_user_ns + used.cpu_system_ns
 
 

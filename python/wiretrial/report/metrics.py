@@ -16,7 +16,7 @@ from wiretrial.report.units import Unit
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.stats.bounds import Bound
-from wiretrial.words import Noun
+from wiretrial.words import MESSAGE, Noun
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,27 @@ SESSIONS = Metric(
     higher_is_better=True,
     bound="at least",
 )
+STREAMED = Metric(
+    "streamed",
+    "Messages of streams",
+    units.rates(MESSAGE),
+    lambda m: m.streamed or None,
+    higher_is_better=True,
+    bound="at least",
+    called="rate of messages of streams",
+    best="most messages of streams",
+    worse="the messages of",
+)
+SERVER_STREAMED = Metric(
+    "server_streamed",
+    "Server CPU per message of a stream",
+    (units.MICROSECONDS,),
+    lambda m: m.server_message_ns,
+    called="server CPU per message of a stream",
+    best="least server CPU per message of a stream",
+    worse="as much",
+    wins="needs less",
+)
 GENERATOR = Metric("generator", "Generator CPU", (units.MICROSECONDS,), lambda m: m.generator_ns)
 APPLICATION_BYTES = Metric(
     "application_bytes", "Application", (units.BYTES[0],), lambda m: m.application_bytes
@@ -290,6 +311,8 @@ COSTS = (
     SERVER_USER,
     SERVER_SYSTEM,
     SESSION,
+    STREAMED,
+    SERVER_STREAMED,
     GENERATOR,
     APPLICATION_BYTES,
     TRANSPORT_BYTES,

@@ -204,6 +204,10 @@ def _payload(trial: Trial) -> Level | None:
     """Of requests without any: none, which differs from any number of bytes."""
     if trial.plan.traffic:
         return None
+    stated = trial.scenario.levels.get("payload")
+    if stated is not None and trial.scenario.protocol in words.CALLS:
+        # What is around it is protobuf's and gRPC's, and of streams it is that of each message.
+        return stated
     return trial.start.request_payload_bytes or _NO_PAYLOAD
 
 

@@ -117,6 +117,7 @@ def workload_of(case: Case) -> Workload:
         lobby=case.styx.lobby,
         held=case.is_held,
         broadcast=case.contract == "ws-broadcast",
+        streams=case.grpc.kind != "unary",
         copies=case.copies != 1,
     )
 

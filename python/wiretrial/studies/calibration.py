@@ -38,7 +38,7 @@ from wiretrial.results import hdr, quantiles
 from wiretrial.results.ceiling import Ceiling, Pacing
 from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval, Snapshot, Summary
-from wiretrial.studies import environments
+from wiretrial.studies import calls, environments
 from wiretrial.studies.contracts import PATHS
 from wiretrial.studies.events import Event, Preparing
 from wiretrial.studies.spec import Case, Study
@@ -143,7 +143,11 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
     """One case for each load that the reference server can answer; closed loops come first."""
     first = sorted(cases, key=lambda case: not isinstance(case.load.executor, ClosedLoop))
     speaks = registry.find(REFERENCE).spec.speaks
-    spoken = [case for case in first if case.protocol in speaks and _is_plain(case)]
+    spoken = [
+        case
+        for case in first
+        if (case.protocol in speaks or case.contract == calls.CONTRACT) and _is_plain(case)
+    ]
     found: dict[str, Case] = {}
     for case in spoken:
         found.setdefault(load_of(study, case), case)
@@ -152,8 +156,9 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
 
 def _is_plain(case: Case) -> bool:
     """Whether there is a throughput to reach, and the reference server does without being told."""
-    # It offers no other version of HTTP inside TLS.
-    is_offered = case.http.version == "1.1" or case.protocol not in SECURE
+    # It offers no other version of HTTP inside TLS, and so no calls.
+    is_one = case.http.version == "1.1" and case.contract != calls.CONTRACT
+    is_offered = is_one or case.protocol not in SECURE
     is_kept = not case.is_held and case.websocket.deflate is None
     return is_kept and is_offered and case.traffic is None
 
@@ -255,6 +260,7 @@ def _asked(case: Case) -> Target:
         return Target(
             url=case.path,
             http=case.http,
+            grpc=case.grpc,
             styx=case.styx,
             message=case.message,
             # What was learned from a server is nothing that the reference server has to keep.

@@ -25,6 +25,7 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
+from wiretrial.plan_grpc import Grpc
 from wiretrial.results.model import Scenario
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol
@@ -54,6 +55,7 @@ DEFAULT_BYTES: dict[ContractName, int] = {
     "ws-broadcast": 20,
     "raw-echo": 20,
     "rest": 64,
+    "grpc-echo": 64,
 }
 
 REST_PREFIX = b"received: "
@@ -78,6 +80,7 @@ class Request(NamedTuple):
     http: Http
     message: Message
     expect: Expect
+    grpc: Grpc = Grpc()
 
 
 def request(
@@ -153,8 +156,12 @@ def driver_message(size: int) -> Message:
     """What a client driver sends each time: so many bytes, none for a GET."""
     if not size:
         return Message()
-    pattern = bytes(33 + index % 90 for index in range(size))
-    return Message(source=FixedPayload(base64=_base64(pattern)))
+    return Message(source=FixedPayload(base64=_base64(driver_content(size))))
+
+
+def driver_content(size: int) -> bytes:
+    """The bytes of a client driver's message, as the drivers' contract says."""
+    return bytes(33 + index % 90 for index in range(size))
 
 
 def case(

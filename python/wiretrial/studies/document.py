@@ -67,7 +67,15 @@ class Document(Part):
     adoption: bool = False
     """Whether the report shows what each subject is like to adopt: licence, age, weight."""
     chart: (
-        Literal["connections", "payload", "rate", "depth", "streams", "requests_per_connection"]
+        Literal[
+            "connections",
+            "payload",
+            "rate",
+            "depth",
+            "streams",
+            "requests_per_connection",
+            "messages_per_call",
+        ]
         | None
     ) = None
     """The factor that a picture shows along its axis."""

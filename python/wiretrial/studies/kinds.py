@@ -22,11 +22,13 @@ from wiretrial.plan import (
     Load,
     OpenLoop,
     RandomBurst,
+    StatusContent,
     Styx,
     WebSocket,
 )
 from wiretrial.studies import environments, wording
 from wiretrial.studies.by_browser import ByBrowser
+from wiretrial.studies.calling import Calling
 from wiretrial.studies.contracts import FRESH_SOURCES, Request, held_sources
 from wiretrial.studies.fields import (
     AFTER_RESPONSE,
@@ -50,7 +52,7 @@ from wiretrial.studies.played import Played
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Driven, Factors, Quick, Workload, several
 from wiretrial.subjects.spec import Protocol
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 Executor = ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst
 
@@ -66,13 +68,13 @@ _BY_KIND = ("requests_per_connection", "requests_each", "rate", "requests")
 """Factors that only some kinds have."""
 
 
-class Served(Workload):
+class Served(Calling):
     """The subjects are servers, and our own engine asks them."""
 
     method: str | None = None
     """HTTP method; None: the contract's own."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """HTTP headers, beside the study's."""
+    """HTTP headers, or metadata of calls, beside the study's."""
     expect: Rules | None = None
     """What a right reply carries; None: what the contract says."""
     expect_status: int | None = Field(default=None, ge=100, le=599)
@@ -101,14 +103,22 @@ class Served(Workload):
     def _fits(self) -> Self:
         spoken = set(self.spoken)
         if not spoken <= set(HTTP) and (self.method or self.expect_status):
-            raise ValueError("`method` and `expect_status` are for http and https")
+            called = "; which method of gRPC is called, `call` says" if self.makes_calls else ""
+            raise ValueError(f"`method` and `expect_status` are for http and https{called}")
         if any(version != "1.1" for version in self.http) and not spoken <= set(HTTP):
+            why = "servers of ws and wss are compared by `wiretrial compare URL URL --http 2`"
+            if self.makes_calls:
+                why = "gRPC is HTTP/2 always: leave it out"
+            raise ValueError(f'`http = "2"` is for http and https; {why}')
+        if self.makes_calls and not isinstance(self.expect, StatusContent | None):
             raise ValueError(
-                '`http = "2"` is for http and https; servers of ws and wss are compared by'
-                " `wiretrial compare URL URL --http 2`"
+                "the contract says what a right reply to a call is: leave `expect` out, or write"
+                ' expect = "status"'
             )
         if self.headers and {"tcp", "tls", "styx"} & spoken:
-            raise ValueError("`headers` are for protocols with a request: http, https, ws, wss")
+            raise ValueError(
+                "`headers` are for protocols with a request: http, https, ws, wss, grpc, grpcs"
+            )
         if any(self.deflate) and not spoken <= {"ws", "wss"}:
             raise ValueError("only ws and wss compress messages")
         elsewhere = self.environment != (environments.LOOPBACK,)
@@ -167,7 +177,7 @@ class Served(Workload):
     def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
         usual = super().request(levels, headers)
         http: dict[str, Any] = {"version": levels.get("http", "1.1")}
-        if levels["protocol"] in (*HTTP, "ws", "wss"):
+        if levels["protocol"] in (*HTTP, "ws", "wss", *CALLS):
             # A study's own header replaces the contract's.
             own = {**headers, **self.headers}
             replaced = {name.lower() for name in own}
@@ -251,7 +261,7 @@ class Flowing(Served):
 
     depth: Counts = (1,)
     streams: Counts | None = None
-    """In the place of `depth` over HTTP/2: requests in flight, on each connection."""
+    """In the place of `depth` over HTTP/2, and of calls: so many in flight on each connection."""
     pack: Counts = (1,)
     """Messages per send; no fewer are in flight on each connection."""
     requests_per_connection: Levels[Count | Kept] | None = None
@@ -260,11 +270,16 @@ class Flowing(Served):
 
     @model_validator(mode="after")
     def _has_streams(self) -> Self:
+        is_plain = self.depth == (1,) and self.pack == (1,)
+        if self.streams is None and self.makes_calls and not is_plain:
+            raise ValueError(
+                "calls in flight on each connection are `streams`: write those instead"
+            )
         if self.streams is None:
             return self
-        if "1.1" in self.http:
+        if "1.1" in self.http and not self.makes_calls:
             raise ValueError('`streams` are of HTTP/2: write http = "2"')
-        if self.depth != (1,) or self.pack != (1,):
+        if not is_plain:
             raise ValueError("`streams` take the place of `depth` and `pack`: leave these out")
         return self
 
@@ -286,8 +301,9 @@ class Flowing(Served):
 
     def levels(self) -> Factors:
         found = super().levels() | {"depth": self.depth, "pack": self.pack}
-        if self.streams is not None:
-            found |= {"depth": (None,), "pack": (None,), "streams": self.streams}
+        streams = self.streams or ((1,) if self.makes_calls else None)
+        if streams is not None:
+            found |= {"depth": (None,), "pack": (None,), "streams": streams}
         return found | {"requests_per_connection": several(self.requests_per_connection)}
 
 

@@ -195,6 +195,7 @@ def _case(
         path=request.path,
         contract=workload.contract,
         http=request.http,
+        grpc=request.grpc,
         message=request.message,
         expect=request.expect,
         tls=Tls(insecure=document.insecure, ca_file=document.cacert),

@@ -15,7 +15,7 @@ from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 Level = int | float | str
 
 BEFORE = (
-    *("payload", "http", "connections", "streams", "depth", "pack"),
+    *("call", "payload", "messages_per_call", "http", "connections", "streams", "depth", "pack"),
     *("requests_per_connection", "requests", "requests_each", "table_size"),
 )
 BEHIND = ("lobby", "deflate", "delay_ms", "environment")
@@ -56,8 +56,15 @@ def words(factor: str, level: Level | None) -> str:
 
 _LEVELS: dict[str, dict[Level, str]] = {
     "protocol": CARRIED,
+    "call": {
+        "unary": "unary calls",
+        "server": "streams from the server",
+        "client": "streams from the client",
+        "bidi": "streams both ways",
+    },
     "http": {"1.1": "HTTP/1.1", "2": "HTTP/2"},
     "streams": {1: "1 stream on each"},
+    "messages_per_call": {1: "1 message per call"},
     "payload": {"json": "64 bytes of JSON"},
     "pack": {1: "one at a time"},
     "pattern": {STEADY: "steady", "random-burst": "random bursts"},
@@ -74,6 +81,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
 _FACTORS = {
     "payload": "{:,} bytes",
     "connections": "{:,} connections",
+    "messages_per_call": "{:,} messages per call",
     "streams": "{:,} streams on each",
     "depth": "depth {:,}",
     "pack": "packs of {:,}",

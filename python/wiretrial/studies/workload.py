@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from wiretrial.goals import Goal
-from wiretrial.studies import environments, wording
+from wiretrial.studies import calls, environments, wording
 from wiretrial.studies.contracts import Request, driver_bytes, driver_message, request
 from wiretrial.studies.fields import (
     Count,
@@ -37,13 +37,13 @@ from wiretrial.subjects.spec import (
     Mode,
     Protocol,
 )
-from wiretrial.words import CALLS
 
 Factors = dict[str, Sequence[Level | None]]
 
 _ORDER = (
     *("users", "arrivals"),
-    *("browser", "protocol", "http", "way", "payload", "mode", "iterations", "ipv6", "pattern"),
+    *("browser", "protocol", "call", "http", "way", "payload", "messages_per_call"),
+    *("mode", "iterations", "ipv6", "pattern"),
     *("deflate", "connections"),
     "streams",
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
@@ -51,7 +51,7 @@ _ORDER = (
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
-    *("users", "arrivals", "streams"),
+    *("users", "arrivals", "streams", "messages_per_call"),
 )
 """Factors of which `--quick` keeps some levels."""
 
@@ -132,10 +132,8 @@ class Workload(Part):
             if protocol in HTTP2:
                 of = HTTP2[protocol]
                 raise ValueError(f'{protocol} is said as: protocol = "{of}" and http = "2"')
-            if protocol in CALLS:
-                raise ValueError(
-                    f"{protocol} is not measured in studies: use wiretrial compare URL..."
-                )
+        if self.contract == calls.CONTRACT and self.path is not None:
+            raise ValueError("`call` says which method is called: leave `path` out")
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
         return self
@@ -185,7 +183,11 @@ class Workload(Part):
 
     def request(self, levels: Mapping[str, Any], _headers: Mapping[str, str]) -> Request:
         """What is sent where, and what a right reply is; the study has headers for it."""
-        return request(self.contract, levels["payload"], self.path, levels["protocol"])
+        size = levels["payload"]
+        if self.contract == calls.CONTRACT:
+            kind, messages = levels.get("call", "unary"), levels.get("messages_per_call")
+            return calls.request(kind, size, messages)
+        return request(self.contract, size, self.path, levels["protocol"])
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a case that are this kind's."""
@@ -248,8 +250,10 @@ class Driven(Workload):
         return found | {"ipv6": self.ipv6} if self.host else found
 
     def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
-        size = driver_bytes(self.contract, levels["payload"])
-        return super().request(levels, headers)._replace(message=driver_message(size))
+        usual, size = super().request(levels, headers), levels["payload"]
+        if self.contract == calls.CONTRACT:
+            return usual._replace(message=calls.driver_message(size))
+        return usual._replace(message=driver_message(driver_bytes(self.contract, size)))
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
         server, _, configuration = self.server.partition(":")

@@ -20,8 +20,8 @@ from wiretrial.subjects import build, certificates, registry
 from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.driver import Driver, Ended, Job, Repetition
+from wiretrial.subjects.echo_parts import SERVICE
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
-from wiretrial.subjects.grpc_parts import SERVICE
 from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay

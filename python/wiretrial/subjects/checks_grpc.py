@@ -8,13 +8,12 @@ from __future__ import annotations
 from wiretrial.subjects import checks, http_parts
 from wiretrial.subjects.any_connection import HttpConversation, connect
 from wiretrial.subjects.checks import Check
+from wiretrial.subjects.echo_parts import REPEATED, SERVICE, message
 from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.grpc_parts import SERVICE, call, framed, message, refused
+from wiretrial.subjects.grpc_parts import call, framed, refused
 from wiretrial.subjects.http_connection import Request
 
 PATH = f"/{SERVICE}"
-REPEATED = 10
-"""How often `Server` says its message."""
 STREAMED = 7
 LARGE = 1 << 20
 

@@ -33,10 +33,9 @@ from wiretrial.plan import (
 from wiretrial.plan_grpc import Grpc
 from wiretrial.snapshot import Summary
 from wiretrial.subjects.checks import STANDARD
-from wiretrial.subjects.checks_grpc import REPEATED
 from wiretrial.subjects.checks_http import ECHO_PATH, MESSAGE_PATH
+from wiretrial.subjects.echo_parts import REPEATED, SERVICE, message
 from wiretrial.subjects.endpoint import Endpoint, payload
-from wiretrial.subjects.grpc_parts import SERVICE, message
 from wiretrial.subjects.spec import HTTP2, ConfigurationName, ContractName, Protocol, Spec
 from wiretrial.subjects.verify import (
     CHECK_LIMIT_S,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from wiretrial.subjects.echo_parts import SERVICE
 from wiretrial.subjects.endpoint import Broken, expect
 from wiretrial.subjects.http_connection import Answer, Request
 
@@ -16,9 +17,6 @@ HEAD = (("te", "trailers"), ("content-type", KIND))
 PREFIX = 5
 """Bytes before each message: whether it is compressed, and how long it is."""
 UNIMPLEMENTED = "12"
-SERVICE = "wiretrial.Echo"
-TEXT = 1
-"""The field of an echo's message that is a text."""
 
 
 def call(
@@ -45,16 +43,6 @@ def refused(method: str, message: bytes, *, service: str = SERVICE) -> Request:
         expect(not answer.content, f"{service}/{method} is not there, but was answered")
 
     return Request("POST", f"/{service}/{method}", framed(message), holds, head=HEAD)
-
-
-def message(text: bytes) -> bytes:
-    """A message of the service `wiretrial.Echo` with this text."""
-    size, length = len(text), bytearray()
-    while size > 0x7F:
-        length.append(size & 0x7F | 0x80)
-        size >>= 7
-    length.append(size)
-    return bytes([TEXT << 3 | 2]) + bytes(length) + text
 
 
 def framed(*sent: bytes) -> bytes:

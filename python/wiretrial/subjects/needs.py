@@ -37,6 +37,8 @@ class Workload:
     """Whether the players look at the lobby."""
     broadcast: bool = False
     """Whether each message comes to all connections."""
+    streams: bool = False
+    """Whether a side of a call sends several messages."""
     copies: bool = False
     """Whether several copies of it may stand side by side."""
 
@@ -53,6 +55,8 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
         needed.add("large")
     if workload.connections > 1:
         needed |= {"half-open", "concurrency"}
+    if workload.streams:
+        needed.add("streaming")
     if workload.copies:
         needed.add("address")
     if workload.held and workload.protocol in ("ws", "wss", "socketio+ws", "socketio+wss"):

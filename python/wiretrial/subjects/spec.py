@@ -86,7 +86,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
 }
 """Which protocols carry a contract: each plain one before the same inside TLS."""
 
-DRIVEN: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo")
+DRIVEN: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo", "grpc-echo")
 """What client drivers ask of a server."""
 
 PORT_OF: dict[Protocol, str] = {
