@@ -126,7 +126,9 @@ def test_node_is_installed_for_the_tests_alone(machine: Machine) -> None:
     assert machine.bootstrap("tests").returncode == 0
     assert machine.installed() == ["git nodejs npm"]
     assert machine.bootstrap("fuzz", "tests", CI="true").returncode == 0
-    assert machine.installed()[1] == "g++ git nodejs npm curl chromium nghttp2-client postgresql"
+    assert machine.installed()[1] == (
+        "g++ git nodejs npm curl chromium nghttp2-client rsync postgresql"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root needs nobody's leave")

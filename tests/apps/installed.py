@@ -35,14 +35,15 @@ def python_application(name: str) -> Path:
     return _copy(name, "requirements.txt", install)
 
 
-def node_application(name: str) -> Path:
-    """The folder of an application with a package-lock.json."""
+def node_application(name: str, source: Path | None = None) -> Path:
+    """The folder of an application with a package-lock.json; `source`: not one of `examples`."""
     program("node", "nodejs")
     npm = program("npm", "npm")
     return _copy(
         name,
         "package-lock.json",
         lambda folder: _run([npm, "ci", "--no-audit", "--no-fund", "--silent"], folder),
+        source,
     )
 
 
@@ -55,15 +56,17 @@ def go_application(name: str) -> Path:
     return folder / name
 
 
-def _copy(name: str, packages: str, install: Callable[[Path], object]) -> Path:
-    """The folder `name` of `examples`, as it is now, and what `install` puts beside it."""
+def _copy(
+    name: str, packages: str, install: Callable[[Path], object], source: Path | None = None
+) -> Path:
+    """The folder `name` of `examples`, or `source`, as it is now, and what `install` adds."""
     folder = PLACE / name
     folder.mkdir(parents=True, exist_ok=True)
     with (PLACE / f"{name}.lock").open("w") as lock:
         # Another process of the same test run may want it, too.
         fcntl.flock(lock, fcntl.LOCK_EX)
         left_out = shutil.ignore_patterns("node_modules", ".venv", "__pycache__")
-        shutil.copytree(EXAMPLES / name, folder, dirs_exist_ok=True, ignore=left_out)
+        shutil.copytree(source or EXAMPLES / name, folder, dirs_exist_ok=True, ignore=left_out)
         stamp = PLACE / f"{name}.installed"
         wanted = hashlib.sha256((folder / packages).read_bytes()).hexdigest()
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:

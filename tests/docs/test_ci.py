@@ -1,7 +1,8 @@
 """The examples for CI services, as their runners take them: each shell step, one after the other.
 
 A runner is more than that; what it does between the steps (checkout, artefacts) is done here in a
-scratch repository with a small server and a branch that is slower or not.
+scratch repository with a small server and a branch that is slower or not. GitLab's example is also
+run whole, by gitlab-ci-local.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from tests.apps import installed
 from tests.cli import checkouts
 from tests.docs.fences import blocks
+from tests.interop.conftest import program
 from tools.docs.layout import ROOT
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD
 
 pytestmark = pytest.mark.alone
 
 PAGE = Path("docs/ci.md")
+RUNNERS = ROOT / "tests" / "docs" / "runners"
 LIMIT_S = 240.0
 LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LENGTH = "--trials 10 -d 3s"
@@ -163,3 +167,73 @@ def test_each_service_compares() -> None:
         scripts = [step.script for step in steps()]
         assert sum("wiretrial compare . --at" in script for script in scripts) == 1, service
         assert sum(script.startswith("pip install") for script in scripts) == 1, service
+
+
+@pytest.fixture(scope="session")
+def services() -> Path:
+    """The folder with what runs the examples as the services do."""
+    return installed.node_application("runners", RUNNERS)
+
+
+@dataclass(frozen=True)
+class GitLab:
+    """The example in a repository, and gitlab-ci-local, which runs its jobs in a shell."""
+
+    runner: Runner
+    program: Path
+
+    def run(
+        self, *words: str, source: str = "merge_request_event"
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs the pipeline that such an event starts, each job in a copy of the repository."""
+        told = {name: value for name, value in self.runner.environment.items() if name[:3] != "CI_"}
+        return subprocess.run(
+            [
+                *(str(self.program), "--force-shell-executor", "--shell-isolation", *words),
+                *("--variable", f"CI_PIPELINE_SOURCE={source}"),
+            ],
+            cwd=self.runner.folder,
+            env={**told, "HOME": str(self.runner.folder.parent), "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+
+
+@pytest.fixture
+def pipeline(runner: Runner, services: Path) -> GitLab:
+    """The example as `.gitlab-ci.yml` of a branch, in a clone that knows GitLab's address."""
+    program("rsync", "rsync")
+    (text,) = (block for block in blocks(PAGE, "yaml") if "script:" in block)
+    assert LENGTH in text
+    (runner.folder / ".gitlab-ci.yml").write_text(text.replace(LENGTH, BRIEFLY), encoding="utf-8")
+    checkouts.commit(runner.folder, "pipeline")
+    checkouts.git(runner.folder, "remote", "set-head", "origin", "main")
+    address = "https://gitlab.example.org/shop/server.git"
+    checkouts.git(runner.folder, "remote", "add", "gcl-origin", address)
+    return GitLab(runner, services / "node_modules" / ".bin" / "gitlab-ci-local")
+
+
+@pytest.mark.timeout(300)
+def test_gitlab_runs_the_example_whole_and_keeps_its_artifacts(pipeline: GitLab) -> None:
+    done = pipeline.run()
+    # Whatever a busy machine could tell: the job's end is that of the comparison.
+    broken = "❌ broken" in pipeline.runner.summary()
+    assert broken or "cannot tell" in pipeline.runner.summary()
+    assert re.search(rf"{'FAIL' if broken else 'WARN'}\s+performance", done.stdout), done.stderr
+    assert list(pipeline.runner.folder.glob("results/compare-*/report.html"))
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, "PASS"), (EXIT_GATE, "FAIL"), (4, "WARN")])
+def test_gitlab_takes_each_verdict_as_the_page_says(pipeline: GitLab, code: int, told: str) -> None:
+    program = pipeline.runner.folder.parent / "bin" / "wiretrial"
+    program.write_text(f"#!/bin/sh\necho said > summary.md\nexit {code}\n", encoding="utf-8")
+    done = pipeline.run()
+    assert re.search(rf"{told}\s+performance", done.stdout), done.stderr
+    assert pipeline.runner.summary() == "said\n"
+
+
+def test_a_gitlab_job_is_of_merge_requests_alone(pipeline: GitLab) -> None:
+    assert "performance" in pipeline.run("--list-csv").stdout
+    assert "performance" not in pipeline.run("--list-csv", source="push").stdout
