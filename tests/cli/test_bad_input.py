@@ -108,7 +108,6 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("fleet", "scheduler", "--host", "0.0.0.0"), 2, "beyond this machine a fleet needs TLS"),
     (("fleet", "agent", "tcp://10.0.0.1:8786"), 2, "beyond this machine a fleet needs TLS"),
     (("fleet", "certificates", "/proc/nowhere"), 2, "name another folder"),
-    (("fleet", "status", "tcp://127.0.0.1:1"), 1, "no scheduler answers"),
     (("load", "http://h/", "-d", "1s", "-o", "/no/such/folder/x"), 2, "can't be written"),
     (("load", "http://h/", "-d", "1s", "-o", "."), 2, "is a folder: name a file"),
     (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "bytes of memory"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,10 @@ import pytest
 
 from tests.fleet.conftest import Cluster, is_gone, load, serve, wait_until
 from tests.prometheus import prometheus
+from wiretrial.cli import app
 from wiretrial.engine import Engine
 from wiretrial.fleet import engine as fleet_engine
+from wiretrial.fleet import wire
 from wiretrial.fleet.conductor import LEASE_S
 from wiretrial.plan import GeneratorSettings, Load, Message, Plan, SequencePayload, Stop, Target
 from wiretrial.results import hdr
@@ -26,8 +30,17 @@ HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.10")
 EXIT_FAILED, EXIT_INVALID = 1, 4
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Agents of several tests, which are free again after each load."""
+    with ExitStack() as stack:
+        hosts = [(host, None) for host in HOSTS]
+        yield Cluster(stack, tmp_path_factory.mktemp("fleet"), "127.0.0.1", hosts)
+
+
 @pytest.fixture
 def cluster(stack: ExitStack, tmp_path: Path) -> Cluster:
+    """Agents of which a test kills some."""
     return Cluster(stack, tmp_path, "127.0.0.1", [(host, None) for host in HOSTS])
 
 
@@ -48,10 +61,10 @@ def plan_for(url: str, stop: Stop, connections: int = 30) -> Plan:
     )
 
 
-def test_three_agents_are_one_machine(cluster: Cluster, engine: Engine, stack: ExitStack) -> None:
+def test_three_agents_are_one_machine(shared: Cluster, engine: Engine, stack: ExitStack) -> None:
     url = serve(stack, engine)
     plan = plan_for(url, Stop(requests=3001))
-    with fleet_engine.connected(cluster.address, None, agents=3) as fleet:
+    with fleet_engine.connected(shared.address, None, agents=3) as fleet:
         assert [host.name for host in fleet.hosts] == list(HOSTS)
         assert fleet.server_host is None
         # Twice: an agent that is done is free for the next run.
@@ -78,18 +91,18 @@ def test_three_agents_are_one_machine(cluster: Cluster, engine: Engine, stack: E
                 # All began at the one instant.
                 assert agent.summary.measure_start_ns == last.measure_start_ns
             assert not account.lost
-    assert cluster.engines() == []
+    assert shared.engines() == []
 
 
 def test_load_prints_one_result_with_each_agent_s(
-    cluster: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
+    shared: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
 ) -> None:
     url = serve(stack, engine)
     run = load(
         stack,
         url,
         *("-c", "30", "-d", "1500ms", "--rate", "3k", "--format", "json"),
-        *cluster.flags("--fleet-agents", "3"),
+        *shared.flags("--fleet-agents", "3"),
         cwd=tmp_path,
     )
     result = told(run)
@@ -103,7 +116,7 @@ def test_load_prints_one_result_with_each_agent_s(
 
 
 def test_live_metrics_are_the_fleet_s_and_each_agent_s(
-    cluster: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
+    shared: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
 ) -> None:
     folder = tmp_path / "prometheus"
     folder.mkdir()
@@ -112,7 +125,7 @@ def test_live_metrics_are_the_fleet_s_and_each_agent_s(
         stack,
         serve(stack, engine),
         *("-c", "30", "-d", "2500ms", "--rate", "600", "--warmup", "0s", "--format", "json"),
-        *cluster.flags("--fleet-agents", "3"),
+        *shared.flags("--fleet-agents", "3"),
         *("--metrics", f"prometheus:{served.url}"),
         cwd=tmp_path,
     )
@@ -188,9 +201,9 @@ def test_whoever_led_the_load_is_killed_and_nothing_goes_on(
 
 
 def test_a_first_signal_ends_the_load_gracefully(
-    cluster: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
+    shared: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
 ) -> None:
-    run, engines = begin(cluster, engine, stack, tmp_path)
+    run, engines = begin(shared, engine, stack, tmp_path)
     run.send_signal(signal.SIGTERM)
     result = told(run)
     assert run.returncode == 128 + signal.SIGTERM
@@ -201,13 +214,13 @@ def test_a_first_signal_ends_the_load_gracefully(
 
 
 def test_what_an_agent_s_engine_fails_in_is_one_line(
-    cluster: Cluster, stack: ExitStack, tmp_path: Path
+    shared: Cluster, stack: ExitStack, tmp_path: Path
 ) -> None:
     run = load(
         stack,
         "ws://127.0.0.1:1/",
         *("-c", "30", "-d", "1s", "--connect-timeout", "300ms"),
-        *cluster.flags("--fleet-agents", "3"),
+        *shared.flags("--fleet-agents", "3"),
         cwd=tmp_path,
     )
     _, err = run.communicate(timeout=60)
@@ -226,23 +239,28 @@ def test_what_an_agent_s_engine_fails_in_is_one_line(
     ],
 )
 def test_what_a_fleet_can_t_do_is_refused_in_one_line(
-    cluster: Cluster,
+    shared: Cluster,
     stack: ExitStack,
     tmp_path: Path,
     flags: tuple[str, ...],
     code: int,
     words: str,
 ) -> None:
-    more = cluster.flags("--fleet-agents", "3")
+    more = shared.flags("--fleet-agents", "3")
     run = load(stack, "ws://127.0.0.1:1/", "-d", "1s", *flags, *more, cwd=tmp_path)
     _, err = run.communicate(timeout=60)
     assert (run.returncode, words in err) == (code, True), err
     assert "Traceback" not in err
 
 
-def test_no_scheduler_is_told_in_one_line(stack: ExitStack, tmp_path: Path) -> None:
-    run = load(stack, "ws://h:1/", "--fleet", "tcp://127.0.0.1:1", cwd=tmp_path)
-    _, err = run.communicate(timeout=60)
-    assert run.returncode == EXIT_FAILED
-    assert "no scheduler answers at tcp://127.0.0.1:1" in err
-    assert "Traceback" not in err
+@pytest.mark.parametrize("words", [("load", "ws://h:1/", "--fleet"), ("fleet", "status")])
+def test_no_scheduler_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(wire, "CONNECT_S", 1.0)
+    monkeypatch.setattr(sys, "argv", ["wiretrial", *words, "tcp://127.0.0.1:1"])
+    assert app.run() == EXIT_FAILED
+    told = capsys.readouterr()
+    assert told.out == ""
+    (line,) = told.err.splitlines()
+    assert line.startswith("wiretrial: no scheduler answers at tcp://127.0.0.1:1")

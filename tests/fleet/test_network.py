@@ -90,7 +90,7 @@ def test_a_cut_cable_loses_one_agent_whose_load_ends_by_itself(
     network: Network, certificates: Certificates, engine: Engine, stack: ExitStack, tmp_path: Path
 ) -> None:
     cluster = cluster_on(network, stack, tmp_path, certificates)
-    run = begin(cluster, stack, serve(stack, engine, network.address), tmp_path, "-d", "20s")
+    run = begin(cluster, stack, serve(stack, engine, network.address), tmp_path, "-d", "14s")
     (cut_off,) = engines_below(cluster.agents[1].pid)
     network.cut(network.hosts[1])
     # Nobody can tell it anything any more: its lease ends it.
@@ -99,9 +99,9 @@ def test_a_cut_cable_loses_one_agent_whose_load_ends_by_itself(
     assert result["verdict"] == "partial"
     assert [bool(agent["lost"]) for agent in result["agents"]] == [False, True, False]
     assert "no answer" in result["agents"][1]["lost"]["reason"]
-    # The others came to their end: twenty seconds of a hundred messages, and the warm-up.
+    # The others came to their end: fourteen seconds of a hundred messages, and the warm-up.
     for agent in (result["agents"][0], result["agents"][2]):
-        assert agent["totals"]["sent"] >= 20 * 100
+        assert agent["totals"]["sent"] >= 14 * 100
 
 
 def test_a_slow_cable_loses_nobody(
