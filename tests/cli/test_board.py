@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import re
 import sys
+from functools import partial
 
 import pytest
 
 from tests.lab.trials import interval
+from tests.report.later import Later
 from tests.report.synthetic import demo_trials
 from wiretrial.cli.board import RECENT, Board
 from wiretrial.cli.live import Live
@@ -17,7 +19,7 @@ from wiretrial.studies import demo, events
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 
-TRIALS = demo_trials(blocks=1)
+TRIALS = Later(partial(demo_trials, blocks=1))
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.report import synthetic_clients
+from tests.report.later import Later
 from tests.report.synthetic_clients import BASE, ITERATIONS, LIBRARIES, REPETITIONS
 from wiretrial.report import charts, clients, found, html, markdown, metrics, text, versus
 from wiretrial.report.blocks import Table
@@ -24,7 +25,7 @@ from wiretrial.results import imported
 
 GOLDEN = Path(__file__).parent / "golden"
 STUDY = Path(__file__).parents[2] / "studies" / "client-libraries"
-TRIALS = synthetic_clients.trials()
+TRIALS = Later(synthetic_clients.trials)
 
 
 @pytest.fixture(scope="module")

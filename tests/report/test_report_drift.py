@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from tests.report.synthetic import Shape, demo_trials, one_trial
+from tests.report.synthetic import DEMO, Shape, demo_trials, one_trial
 from wiretrial.plan import Stage
 from wiretrial.report import drift, load_json, load_lines, run
 from wiretrial.results.model import ProcessSample, Trial
 
 SHAPE = Shape("HTTP", "g", "http", "reference", "Rust", 20e3, 8.3, 0.62, 6.9, 178, 166)
-JUDGEMENT = demo_trials(blocks=1)[0].judgement
+JUDGEMENT = demo_trials(blocks=1, shapes=DEMO[:1])[0].judgement
 SECOND = 10**9
 
 

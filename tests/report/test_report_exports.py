@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
+from tests.report.later import Later
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.errors import StoreError
 from wiretrial.report import metrics, versus
@@ -20,7 +22,7 @@ from wiretrial.results import hdr, imported
 from wiretrial.results.store import ResultsFolder
 from wiretrial.stats.compare import welch
 
-TRIALS = demo_trials(blocks=5, seed=1)
+TRIALS = Later(partial(demo_trials, blocks=5, seed=1))
 
 
 def test_a_table_has_a_row_per_trial_and_a_column_per_figure() -> None:
@@ -149,7 +151,7 @@ def test_an_occasion_is_one_value_of_a_result_and_one_day_each_is_told() -> None
     assert alone.degrees == 2
 
 
-LIMITED = demo_trials(blocks=5, seed=1, client_bound=frozenset({("Raw TCP", 2)}))
+LIMITED = Later(partial(demo_trials, blocks=5, seed=1, client_bound=frozenset({("Raw TCP", 2)})))
 
 
 def test_a_table_names_the_figures_that_are_only_bounds() -> None:

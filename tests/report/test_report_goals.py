@@ -13,7 +13,7 @@ from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
 from wiretrial.results.model import Trial
 
-RUN = next(trial for trial in demo_trials(blocks=2, seed=1) if trial.scenario.name == DEMO[0].name)
+RUN = next(trial for trial in demo_trials(blocks=1, seed=1) if trial.scenario.name == DEMO[0].name)
 HOUR = 3600e9
 
 

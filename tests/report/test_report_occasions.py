@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 import pytest
 
+from tests.report.later import Later
 from tests.report.synthetic import demo_trials
 from tests.report.synthetic_study import echo
 from wiretrial.report import found, html, markdown, metrics, page, text
@@ -21,7 +23,7 @@ from wiretrial.results.model import Trial
 SHAPES = echo(("gorilla", "ws"))
 NAMES = [shape.name for shape in SHAPES]
 BASELINES = [shape.name for shape in SHAPES if shape.subject == "ws"]
-TRIALS = demo_trials(blocks=6, shapes=SHAPES)
+TRIALS = Later(partial(demo_trials, blocks=6, shapes=SHAPES))
 
 
 def over(days: int, trials: Sequence[Trial] = TRIALS) -> list[Trial]:

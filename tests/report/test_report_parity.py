@@ -20,7 +20,7 @@ from wiretrial.snapshot import Deliveries, Learned, Lobby
 
 Leaf = tuple[str | int, ...]
 WORDS = (*get_args(Verdict), *get_args(Bottleneck), "changed", "phased")
-OTHER = next(iter(demo_trials(blocks=1, seed=77)[0].summary.histograms.values()))
+OTHER = next(iter(demo_trials(blocks=1, shapes=DEMO[:1], seed=77)[0].summary.histograms.values()))
 """A histogram that no trial here has."""
 ALIKE = [("intervals", index) for index in (0, 1, 3)]
 """Of the intervals one that counts is enough: they are added up."""
