@@ -59,6 +59,32 @@ def test_merge_adds() -> None:
     assert found.share_between(150, 250) == 0.25
 
 
+def test_a_histogram_of_another_range_is_added_as_the_library_does() -> None:
+    random = Random(7)
+    minute = HdrHistogram(1, HOUR // 60, 3)
+    for _ in range(300):
+        minute.record_value(round(math.exp(random.uniform(0, math.log(HOUR // 60)))), 3)
+    texts = (encoded({100: 3}), minute.encode().decode("ascii"))
+    library, found = HdrHistogram(1, HOUR, 3), hdr.merge(texts)
+    for text in texts:
+        library.decode_and_add(text)
+    assert found.text == library.encode().decode("ascii")
+    assert (found.count, found.min, found.max) == (
+        library.get_total_count(),
+        library.get_min_value(),
+        library.get_max_value(),
+    )
+    with pytest.raises(hdr.HistogramError, match="HdrHistogram V2"):
+        hdr.merge([encoded_beyond()])
+
+
+def encoded_beyond() -> str:
+    """One with a value that no histogram of the engine has room for."""
+    histogram = HdrHistogram(1, 1000 * HOUR, 3)
+    histogram.record_value(500 * HOUR)
+    return str(histogram.encode().decode("ascii"))
+
+
 def test_nothing_is_an_empty_histogram() -> None:
     found = hdr.merge([])
     assert (found.count, found.min, found.mean, found.quantile(0.5), found.max) == (0, 0, 0, 0, 0)

@@ -142,7 +142,7 @@ def merge(texts: Iterable[str]) -> Hdr:
     total = HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
     for text in texts:
         try:
-            total.decode_and_add(text)
+            _add(total, HdrHistogram.decode(text))
         except (
             binascii.Error,
             zlib.error,
@@ -155,6 +155,17 @@ def merge(texts: Iterable[str]) -> Hdr:
         ) as error:
             raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
     return Hdr(total)
+
+
+def _add(total: HdrHistogram, other: HdrHistogram) -> None:
+    """Adds as the library does, which asks each empty place of another range for its count."""
+    if other.counts_len == total.counts_len:
+        total.add(other)
+        return
+    counts = np.array(other.counts)
+    for place in np.flatnonzero(counts).tolist():
+        if not total.record_value(other.get_value_from_index(place), int(counts[place])):
+            raise IndexError("a value does not fit")
 
 
 def merge_named(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
