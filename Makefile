@@ -14,6 +14,7 @@ FUZZ_LONG_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 KILLS ?= 100
 SEEDS ?= 1000000
+SERIES ?= 1000
 WORKERS ?= 4
 FROM ?= 0
 AA_SUITES ?= 100
@@ -150,10 +151,11 @@ fuzz-long: | bootstrap-fuzz  ## run each fuzz target for FUZZ_LONG_SECONDS (3600
 	tools/fuzz.sh $(FUZZ_LONG_SECONDS)
 
 .PHONY: simulate
-simulate:  ## SEEDS (1000000) simulated runs of the real worker; 5,000 of them run in `make test`
+simulate: build  ## SEEDS (1000000) simulated runs of the real worker, SERIES (1000) of each test of change points
 	CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
 	  WIRETRIAL_SEEDS=$(SEEDS) WIRETRIAL_FROM=$(FROM) cargo test --release --locked \
 	  --package wiretrial-load --lib many_seeds -- --ignored --nocapture
+	WIRETRIAL_SERIES=$(SERIES) $(BIN)/pytest tests/stats/test_change.py
 
 .PHONY: soak
 soak:  ## look for leaks under churn for SOAK_SECONDS (600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from collections.abc import Callable, Sequence
 from statistics import fmean, median
@@ -13,7 +14,8 @@ from scipy.stats import binom
 from wiretrial.stats import change
 
 RESULTS = 30
-SERIES = 1000
+SERIES = int(os.environ.get("WIRETRIAL_SERIES", "250"))
+"""Simulated series of each noise; `make simulate` has four times as many."""
 SURE = 0.999
 """A share that is counted over `SERIES` may lie above the told one by chance as rarely as this."""
 
@@ -134,7 +136,7 @@ def placed(
 
 
 def test_a_step_of_5_percent_in_noise_of_1_5_percent_is_found_at_its_place() -> None:
-    seen, near = placed(random.Random(40), 0.05, 0.015, range(5, 26), 300)
+    seen, near = placed(random.Random(40), 0.05, 0.015, range(5, 26), SERIES * 2 // 5)
     assert seen >= 0.98
     assert near >= 0.95
 
@@ -205,5 +207,6 @@ Noise = Callable[[random.Random], float]
 )
 def test_skewed_noise_raises_no_more_alarms(noise: Noise) -> None:
     draw = random.Random(80)
-    alarms = sum(bool(change.changes([noise(draw) for _ in range(RESULTS)])) for _ in range(500))
-    assert alarms <= most(change.ALPHA, 500)
+    series = SERIES // 2
+    alarms = sum(bool(change.changes([noise(draw) for _ in range(RESULTS)])) for _ in range(series))
+    assert alarms <= most(change.ALPHA, series)
