@@ -19,6 +19,7 @@ from wiretrial.engine import BINARY, Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 150.0
+PATH = "/usr/bin:/bin"
 WHEEL = "WIRETRIAL_WHEEL"
 """Names the wheel to try; without it the tree is laid out as a wheel does."""
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs")
@@ -53,12 +54,12 @@ class Installed:
         made.chmod(0o777)
         return made
 
-    def run(self, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, home: Path, *words: str, path: str = PATH) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
         return subprocess.run(
             self.command(*words),
             cwd=home,
-            env=environment(home),
+            env=environment(home, path),
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
@@ -66,9 +67,9 @@ class Installed:
         )
 
 
-def environment(home: Path) -> dict[str, str]:
+def environment(home: Path, path: str = PATH) -> dict[str, str]:
     """All that is told to a command; no path of the checkout."""
-    return {"HOME": str(home), "PATH": "/usr/bin:/bin", "COLUMNS": "80", "NO_COLOR": "1"}
+    return {"HOME": str(home), "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
 
 
 def laid_out(folder: Path) -> Installed:
@@ -116,11 +117,13 @@ def _environment(folder: Path) -> Installed:
 def _interpreter() -> tuple[Path, tuple[str, ...]]:
     """A Python as ours, and how it is run without root's rights; as root, if nobody else may."""
     ours = Path(sys.executable).resolve()
-    if os.geteuid() == 0 and shutil.which(NOBODY[0]) and _open_to_all(_dependencies()):
+    program = shutil.which(NOBODY[0])
+    if os.geteuid() == 0 and program and _open_to_all(_dependencies()):
         system = Path("/usr/bin") / f"python{sys.version_info.major}.{sys.version_info.minor}"
         for interpreter in (ours, system):
             if interpreter.exists() and _open_to_all(interpreter):
-                return interpreter, NOBODY
+                # By its path: where a command is looked for is of the trial.
+                return interpreter, (program, *NOBODY[1:])
     return ours, ()
 
 
