@@ -19,6 +19,8 @@ from tests.cli.test_runs import MEASURED, results_of, start
 from wiretrial.errors import EXIT_FAILED, EXIT_GATE, EXIT_GOOD, EXIT_USAGE
 
 LIMIT_S = 60.0
+ONCE = (*QUICK, "--trials", "1")
+"""For what a comparison says beside its figures."""
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +110,7 @@ def test_revisions_are_built_once_and_kept_with_the_results(
     assert git(repository, "status", "--porcelain") == ""
     assert hashlib.sha256((repository / ".git" / "index").read_bytes()).hexdigest() == index
     assert builds(cache) == 2
-    again = wiretrial(*words)
+    again = wiretrial(*words, "--trials", "1")
     assert again.returncode in MEASURED, again.stderr
     assert f"slow: {commits['slow'][:10]} is built already" in again.stderr
     assert builds(cache) == 2
@@ -118,7 +120,7 @@ def test_one_revision_is_compared_with_the_folder_as_it_stands(
     wiretrial: Run, tmp_path: Path, repository: Path
 ) -> None:
     write(repository, extra="# changed\n")
-    done = wiretrial("compare", "./shop", "--at", "slow", *QUICK)
+    done = wiretrial("compare", "./shop", "--at", "slow", *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert re.search(r"^\./shop is at \w{10}, with uncommitted changes$", done.stderr, re.MULTILINE)
     dirty = {
@@ -127,7 +129,7 @@ def test_one_revision_is_compared_with_the_folder_as_it_stands(
         if trial.subject and trial.subject.revision
     }
     assert dirty == {"slow": False, "./shop": True}
-    done = wiretrial("compare", "./shop", "--at", "quick", "--at", "slow", *QUICK)
+    done = wiretrial("compare", "./shop", "--at", "quick", "--at", "slow", *ONCE)
     assert "./shop has uncommitted changes, which are in none of these revisions" in done.stderr
 
 
@@ -140,7 +142,7 @@ def test_a_revision_without_the_file_is_started_as_the_folder_says(
     commit(folder, "old")
     (folder / "wiretrial.toml").write_text(text, encoding="utf-8")
     commit(folder, "new")
-    done = wiretrial("compare", "./shop", "--at", "old", "--at", "new", *QUICK)
+    done = wiretrial("compare", "./shop", "--at", "old", "--at", "new", *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert "old has no wiretrial.toml: it is built and started as ./shop says" in done.stderr
 
@@ -150,7 +152,7 @@ def test_a_folder_within_a_repository_has_revisions_too(wiretrial: Run, tmp_path
     commit(tmp_path / "mono", "one")
     write(tmp_path / "mono" / "api", busy_ms=1)
     commit(tmp_path / "mono", "two")
-    done = wiretrial("compare", "./mono/api", "--at", "one", "--at", "two", *QUICK)
+    done = wiretrial("compare", "./mono/api", "--at", "one", "--at", "two", *ONCE)
     assert done.returncode in MEASURED, done.stderr
 
 
@@ -158,7 +160,7 @@ def test_commands_are_servers_by_themselves(wiretrial: Run, tmp_path: Path) -> N
     write(tmp_path)
     (tmp_path / "wiretrial.toml").unlink()
     one, other = "python3 server.py {port}", "exec python3 server.py"
-    done = wiretrial("compare", "--command", one, "--command", other, *QUICK)
+    done = wiretrial("compare", "--command", one, "--command", other, *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert {trial.scenario.name for trial in results_of(tmp_path).trials()} == {one, other}
 
@@ -167,7 +169,7 @@ def test_the_command_line_comes_before_the_file(wiretrial: Run, tmp_path: Path) 
     write(tmp_path / "a", command="false")
     write(tmp_path / "b", command="false")
     told = ("--build", "cp server.py built.py", "--command", "python3 built.py {port}")
-    done = wiretrial("compare", "./a", "./b", *told, *QUICK)
+    done = wiretrial("compare", "./a", "./b", *told, *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert (tmp_path / "a" / "built.py").exists()
 
@@ -178,7 +180,7 @@ def test_a_file_s_traffic_goes_to_each_server(wiretrial: Run, tmp_path: Path) ->
         write(tmp_path / name, extra='traffic = "look.toml"\n')
         (tmp_path / name / "look.toml").write_text(text, encoding="utf-8")
         (tmp_path / name / "look.hurl").write_text("GET {{base}}/\nHTTP 200\n", encoding="utf-8")
-    done = wiretrial("compare", "./a", "./b", *QUICK)
+    done = wiretrial("compare", "./a", "./b", *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert {trial.scenario.file for trial in results_of(tmp_path).trials()} == {
         str(tmp_path / "a" / "look.toml")
@@ -188,12 +190,12 @@ def test_a_file_s_traffic_goes_to_each_server(wiretrial: Run, tmp_path: Path) ->
 @pytest.mark.alone
 @pytest.mark.usefixtures("repository")
 def test_a_comparison_goes_on_with_the_same_servers(wiretrial: Run, tmp_path: Path) -> None:
-    done = wiretrial("compare", "./shop", "--at", "quick", "--at", "slow", *QUICK)
+    done = wiretrial("compare", "./shop", "--at", "quick", "--at", "slow", *QUICK, "--trials", "2")
     assert done.returncode in MEASURED, done.stderr
     folder = str(results_of(tmp_path).folder)
-    more = wiretrial("compare", "--resume", folder, "--trials", "5", "--margin", "20%")
+    more = wiretrial("compare", "--resume", folder, "--trials", "3", "--margin", "20%")
     assert more.returncode == EXIT_GATE, more.stderr
-    assert len(results_of(tmp_path).trials()) == 10
+    assert len(results_of(tmp_path).trials()) == 6
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -365,7 +367,7 @@ def test_readiness_asks_a_path(wiretrial: Run, tmp_path: Path) -> None:
 
 def test_the_workers_of_a_server_count_as_its_own(wiretrial: Run, tmp_path: Path) -> None:
     write(tmp_path / "a", busy_ms=2, command="python3 server.py {port} & wait")
-    done = wiretrial("compare", "./a", *QUICK)
+    done = wiretrial("compare", "./a", *ONCE)
     assert done.returncode in MEASURED, done.stderr
     for trial in results_of(tmp_path).trials():
         first, last = trial.subject_samples[0], trial.subject_samples[-1]
@@ -383,6 +385,6 @@ def test_what_a_killed_build_left_is_swept_by_the_next(
             time.sleep(0.02)
         process.kill()
     assert checkouts.worktrees(repository) == 2
-    done = wiretrial(*words, *QUICK)
+    done = wiretrial(*words, *ONCE)
     assert done.returncode in MEASURED, done.stderr
     assert checkouts.worktrees(repository) == 1
