@@ -73,7 +73,7 @@ def test_each_comparison_of_the_page_is_made(
     (tmp_path / "number").write_text("the change", encoding="utf-8")
     checkouts.commit(tmp_path, "change")
     cache = {"WIRETRIAL_CACHE": str(tmp_path / "cache")}
-    done = wiretrial(*words, *QUICK, "--trials", "2", **cache)
+    done = wiretrial(*words, *QUICK, "--trials", "1", **cache)
     assert done.returncode in (EXIT_GOOD, EXIT_GATE, EXIT_INVALID), done.stderr
     assert "report: " in done.stdout
     assert checkouts.worktrees(tmp_path) == 1
