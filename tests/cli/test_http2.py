@@ -15,6 +15,7 @@ from tests.cli.conftest import Run, address_in
 from tests.cli.test_runs import MEASURED, results_of
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
+from wiretrial.results import hdr
 from wiretrial.results.limits import Limit
 from wiretrial.subjects import certificates
 
@@ -107,11 +108,13 @@ def test_websockets_on_streams_are_loaded_and_told_as_such(wiretrial: Run, tmp_p
         assert found["totals"]["ok"] > 0, said
         assert found["totals"]["errors"] == {}
         assert (found["http"]["version"], found["http"]["by"]) == ("2", "alpn")
+        assert (found["settings_time"]["count"], found["upgrade_time"]["count"]) == (2, 6)
         text = wiretrial("load", *trusting, "-n", "300", "--warmup", "0s").stdout
         told = " ".join(text.split())
         assert "3 WebSockets on each" in told
         assert "HTTP/2, agreed on by ALPN" in told
         assert "3 WebSockets on each connection, " in told
+        assert "upgrade time max " in told
 
 
 def test_websockets_on_streams_are_held(wiretrial: Run) -> None:
@@ -134,6 +137,9 @@ def test_servers_of_websockets_on_streams_are_compared(wiretrial: Run, tmp_path:
         assert (trial.plan.load.connections, trial.plan.load.depth) == (2, 3)
         assert trial.scenario.workload.endswith(", HTTP/2, 3 WebSockets on each")
         assert (trial.summary.counters.ok > 0, trial.summary.counters.errors) == (True, {})
+        times = trial.summary.histograms
+        assert hdr.decode(times["settings_time"]).count == 2
+        assert hdr.decode(times["upgrade_time"]).count == 6
 
 
 def test_a_rate_of_websockets_on_streams_is_found(wiretrial: Run) -> None:

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use wiretrial_load::clock::Nanos;
-use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
+use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall, duration_of};
 
 use crate::deflate::deflate;
 use crate::link::{self, LinkFlags};
@@ -352,6 +352,9 @@ pub(crate) struct RespondFlags {
     /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
     #[arg(long, value_name = "TIME[,TIME@SHARE]")]
     pub(crate) delay: Option<Delay>,
+    /// Delay of the answer to each upgrade to WebSocket, which is no reply.
+    #[arg(long, default_value = "0s", value_parser = duration_of, value_name = "TIME")]
+    pub(crate) upgrade_delay: u64,
     /// Freeze: EVERY/FOR such as 5s/1s, or once: at:3s/1s; counted from the first request.
     #[arg(long, value_name = "EVERY/FOR")]
     pub(crate) stall: Option<Stall>,

@@ -43,6 +43,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         },
         script: Script {
             delay: flags.delay,
+            upgrade_delay: flags.upgrade_delay,
             stall: flags.stall,
             faults: flags.fault,
             close_after: flags.close_after,

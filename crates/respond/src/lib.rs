@@ -32,7 +32,7 @@ mod worker;
 
 pub use content::{MESSAGE, pattern_at};
 pub use plan::{RespondError, ServerPlan};
-pub use script::{Delay, Fault, FaultKind, RareDelay, Script, ScriptError, Stall};
+pub use script::{Delay, Fault, FaultKind, RareDelay, Script, ScriptError, Stall, duration_of};
 pub use server::{Addresses, Server, start};
 pub use service::{Ended, Exchange, Metadata, Said, Service, Step};
 pub use stats::Stats;

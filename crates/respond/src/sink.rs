@@ -130,6 +130,18 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Holds back what was appended since it was last [settled](Self::settle), the answer to an upgrade, as the script
+    /// says.
+    pub(crate) fn delay_upgrade(&mut self) {
+        let delay = self.shared.script.upgrade_delay;
+        if let Some(stage) = &mut self.stage
+            && delay > 0
+        {
+            stage.hold(monotonic_ns() + delay, self.out);
+            self.out.clear();
+        }
+    }
+
     /// Where the open reply begins in `out`, as long as all of it is there.
     pub(crate) fn reply_start(&self) -> Option<usize> {
         self.reply_start

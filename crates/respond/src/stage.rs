@@ -171,6 +171,11 @@ impl Stage {
         }
     }
 
+    /// Adds bytes between replies, which are held back until then.
+    pub(crate) fn hold(&mut self, due: u64, bytes: &[u8]) {
+        self.push(due, bytes, Manner::Plain);
+    }
+
     /// Ends the conversation with FIN after what was added.
     pub(crate) fn finish(&mut self) {
         if !self.mute {

@@ -138,6 +138,18 @@ fn each_reply_has_its_own_delay() {
 }
 
 #[test]
+fn a_websocket_stands_as_late_as_the_script_says() {
+    let server = server(Script { upgrade_delay: 60_000_000, ..Script::default() });
+    let begin = monotonic_ns();
+    let mut seen = ask(&server, config("/", false), &[b"one", b"two"], 2);
+    seen.sort_by_key(|seen| matches!(seen, Reply(1, _)));
+    assert_eq!(seen, echoes(&[b"one", b"two"]));
+    assert!(monotonic_ns() - begin >= 60_000_000);
+    await_all_gone(&server, 1);
+    assert_eq!(server.stats().requests, 2, "it is no reply");
+}
+
+#[test]
 fn faults_are_those_of_one_websocket() {
     let (one, two): (&[u8], &[u8]) = (b"one", b"two");
     let replied = |number, text: &[u8]| Reply(number, text.to_vec());

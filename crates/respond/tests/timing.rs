@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{Client, End, GET_MESSAGE, masked, message_answer, server, unmasked};
+use common::{
+    Client, End, GET_MESSAGE, SWITCHED, UPGRADE, masked, message_answer, server, unmasked,
+};
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_respond::Script;
 
@@ -43,6 +45,19 @@ fn every_answer_takes_at_least_the_delay() {
         websocket.expect(unmasked(0x81, b"x"));
         assert!(monotonic_ns() - begin >= 5 * MS);
     }
+}
+
+#[test]
+fn an_upgrade_takes_at_least_its_delay_and_what_is_behind_it_comes_behind_it() {
+    let server = server(Script { upgrade_delay: 60 * MS, ..Script::default() });
+    let mut client = Client::http(&server);
+    let begin = monotonic_ns();
+    client.send([GET_MESSAGE.as_bytes(), UPGRADE.as_bytes(), &masked(0x81, b"x")].concat());
+    client.expect(message_answer());
+    client.expect(SWITCHED);
+    assert!(monotonic_ns() - begin >= 60 * MS);
+    client.expect(unmasked(0x81, b"x"));
+    assert_eq!(server.stats().requests, 2, "it is no reply");
 }
 
 #[test]

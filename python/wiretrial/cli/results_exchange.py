@@ -30,6 +30,7 @@ METRICS = (
     "pacing_lag",
     "connect_time",
     "tls_time",
+    "settings_time",
     "upgrade_time",
     "failed_time",
     "delivery_time",

@@ -76,6 +76,10 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "message_time": quantiles.document(measured.message_time),
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
+        "settings_time": quantiles.document(
+            measured.setup_time("settings_time"), quantiles.CONNECTIONS
+        ),
+        "upgrade_time": quantiles.document(measured.setup_time("upgrade_time"), quantiles.UPGRADES),
         "traffic": _traffic(trial),
         "drift": _drift(trial),
         "connections": _connections(summary),

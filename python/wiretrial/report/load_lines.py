@@ -216,6 +216,9 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if measured.is_open_loop:
         yield "pacing lag", _quantiles(measured.pacing_lag)
     yield "connections", _connections(trial, measured)
+    upgrades = measured.setup_time("upgrade_time")
+    if trial.summary.http2 is not None and upgrades.count:
+        yield "upgrade time", _quantiles(upgrades, quantiles.UPGRADES)
     if measured.hears_events and isinstance(trial.plan.load.executor, Hold):
         yield "memory", _memory(trial, measured)
     yield from ((label, ascii_only(text)) for label, text in http2_words.rows(trial))

@@ -182,8 +182,12 @@ class Measured:
 
     @cached_property
     def connect_time(self) -> hdr.Hdr:
-        """TCP established - connect, of the whole run: most connections stand before the window."""
-        text = self.trial.summary.histograms.get("connect_time")
+        """TCP established - connect."""
+        return self.setup_time("connect_time")
+
+    def setup_time(self, name: str) -> hdr.Hdr:
+        """Of connections, over the whole run: most of them stand before the window."""
+        text = self.trial.summary.histograms.get(name)
         return hdr.merge(() if text is None else (text,))
 
     @cached_property

@@ -103,6 +103,10 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
         (vec!["link", "--near-device", "a/b"], "is no name for a device: use 1 to 15 letters"),
         (vec!["respond", "--http", "nowhere"], "invalid socket address"),
         (vec!["respond", "--http", "127.0.0.1:0", "--fault", "odd"], "there is no fault `odd`"),
+        (
+            vec!["respond", "--http", "127.0.0.1:0", "--upgrade-delay", "soon"],
+            "`soon` is not a duration",
+        ),
         (vec!["observe"], "--pid"),
         (vec!["observe", "--pid", "app"], "'app' is no process id; write 123 or app=123"),
         (vec!["observe", "--cgroup", "app"], "'app' is no path of a control group"),

@@ -35,7 +35,9 @@ fn every_websocket_gets_its_own_replies() {
         let spoken = outcome.start.http.expect("it is told");
         assert_eq!(spoken.version, Version::Two, "{scheme}");
         assert_eq!(spoken.by, if scheme == "ws" { By::PriorKnowledge } else { By::Alpn });
-        assert!(outcome.histogram("upgrade_time").is_some_and(|times| times.len() == 4));
+        let recorded = |name| outcome.histogram(name).map(|times| times.len());
+        assert_eq!(recorded("settings_time"), Some(4), "{scheme}: of each connection");
+        assert_eq!(recorded("upgrade_time"), Some(32), "{scheme}: of each WebSocket");
     }
 }
 
@@ -69,6 +71,41 @@ fn a_reply_is_no_faster_than_its_delay_and_websockets_wait_side_by_side() {
     let times = outcome.histogram("service_time").expect("recorded");
     assert_eq!(times.len(), 320);
     assert!(times.min() >= times.lowest_equivalent(20 * MS), "{} ns", times.min());
+}
+
+/// The delay of an upgrade is that of each WebSocket, and none of the connection's settings or of a reply.
+#[test]
+fn an_upgrade_is_no_faster_than_its_delay_over_either_version() {
+    let rig = Rig::new(Script { upgrade_delay: 80 * MS, ..Script::default() });
+    for (scheme, version, upgrades) in [("ws", "1.1", 4), ("ws", "2", 32), ("wss", "2", 32)] {
+        let mut plan = plan(&rig, scheme, 64);
+        plan["target"]["http"]["version"] = json!(version);
+        let outcome = checked(&plan);
+        assert_eq!(outcome.summary.counters.ok, 64, "{:?}", outcome.errors());
+        let times = outcome.histogram("upgrade_time").expect("recorded");
+        assert_eq!(times.len(), upgrades, "{scheme} {version}");
+        assert!(times.min() >= times.lowest_equivalent(80 * MS), "{} ns", times.min());
+        let settings = outcome.histogram("settings_time").map(|times| times.len());
+        assert_eq!(settings, (version == "2").then_some(4), "{scheme} {version}");
+    }
+}
+
+/// WebSockets that end are opened again, each in its own time.
+#[test]
+fn an_upgrade_in_the_place_of_another_has_a_time_of_its_own() {
+    let script = Script {
+        upgrade_delay: 20 * MS,
+        faults: vec!["cancel@2".parse().expect("a fault")],
+        ..Script::default()
+    };
+    let outcome = checked(&plan(&Rig::new(script), "ws", 200));
+    let failed = outcome.errors().values().sum::<u64>();
+    assert!(failed >= 90, "{:?}", outcome.errors());
+    let times = outcome.histogram("upgrade_time").expect("recorded");
+    // More have failed than there were WebSockets at first.
+    assert!(times.len() > 32, "{failed} failed, {} upgrades", times.len());
+    assert!(times.min() >= times.lowest_equivalent(20 * MS), "{} ns", times.min());
+    assert_eq!(outcome.histogram("settings_time").map(|times| times.len()), Some(4));
 }
 
 /// A second holds a thousand, of which 32 at most are in flight for at least 20 ms each.

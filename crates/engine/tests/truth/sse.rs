@@ -57,22 +57,25 @@ fn every_event_is_verified_and_its_delay_is_told() {
             assert_eq!(gaps.len(), counters.ok, "{way:?} {query}");
             assert!(outcome.histogram("service_time").is_none(), "nothing answers");
             let stood = outcome.histogram("upgrade_time").expect("streams were accepted");
-            // Over HTTP/2 a connection has a set-up of its own.
-            let set_up = if way.1 == "2" { u64::from(CONNECTIONS) } else { 0 };
-            assert_eq!(stood.len(), counters.in_flight + set_up, "{way:?} {query}");
+            assert_eq!(stood.len(), counters.in_flight, "{way:?} {query}");
+            let settings = outcome.histogram("settings_time").map(|times| times.len());
+            let wanted = (way.1 == "2").then_some(u64::from(CONNECTIONS));
+            assert_eq!(settings, wanted, "{way:?} {query}");
             assert_eq!(outcome.summary.blocked.exchanges, 0);
         }
     }
 }
 
 #[test]
-fn an_event_is_no_earlier_than_its_delay() {
+fn an_event_is_no_earlier_than_its_delay_and_no_more_is_its_stream() {
     let delay = Some("20ms".parse().expect("a delay"));
     let rig = Rig::new(Script { delay, ..Script::default() });
     for way in [WAYS[0], WAYS[2]] {
         let outcome = checked(&plan(&rig, way, "rate=50", 400));
         let delays = outcome.histogram("delivery_time").expect("recorded");
         assert!(delays.min() >= delays.lowest_equivalent(20 * MS), "{} ns", delays.min());
+        let stood = outcome.histogram("upgrade_time").expect("recorded");
+        assert!(stood.min() >= stood.lowest_equivalent(20 * MS), "{} ns", stood.min());
     }
 }
 

@@ -9,7 +9,7 @@ use super::outcome::{Expected, Received, judge};
 use super::partial::Partial;
 use super::{Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
-use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
+use crate::measure::{Arrival, Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::source::excerpt as shown;
 
@@ -152,10 +152,13 @@ impl Connection {
         }
         match event {
             Event::Open => {
-                self.step_done(Metric::UpgradeTime, received.at, expected.recorder);
+                self.opened(received.at, expected.recorder);
                 received.opened = self.greetings == 0;
             }
-            Event::Room => received.room_changed = true,
+            Event::Room => {
+                self.record_upgrades(expected.recorder);
+                received.room_changed = true;
+            }
             Event::Head(head) => {
                 let Some((_, begun)) = self.begun(head.tag) else {
                     received.ending = Some(self.unasked(&[]));

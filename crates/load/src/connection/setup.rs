@@ -109,6 +109,31 @@ impl Connection {
         Ok(is_open)
     }
 
+    /// The protocol's own handshake is over: over HTTP/2 the server's settings have come, and WebSockets on its streams
+    /// stand.
+    pub(super) fn opened(&mut self, now: Nanos, recorder: &mut Recorder) {
+        let session = self.link.as_ref().map(|link| &link.session);
+        let settled = match session {
+            Some(Protocol::Http2(_)) => Some(now),
+            Some(Protocol::WebSockets(session)) => session.settled_at().map(Nanos),
+            _ => None,
+        };
+        match settled {
+            Some(settled) => self.step_done(Metric::SettingsTime, settled, recorder),
+            None => self.step_done(Metric::UpgradeTime, now, recorder),
+        }
+        self.record_upgrades(recorder);
+    }
+
+    /// Records for how long the WebSockets were asked for that were accepted on streams since.
+    pub(super) fn record_upgrades(&mut self, recorder: &mut Recorder) {
+        if let Some(Link { session: Protocol::WebSockets(session), .. }) = &mut self.link {
+            for time in session.take_upgrades() {
+                recorder.record(Metric::UpgradeTime, Nanos(time));
+            }
+        }
+    }
+
     /// Messages may be sent. Who is owed copies of others' messages sits down at this place of theirs.
     pub(crate) fn stand(&mut self, company: Option<(&mut Deliveries, u32)>) {
         self.state = State::Ready;

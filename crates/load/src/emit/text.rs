@@ -139,7 +139,8 @@ impl<W: Write, P: Write> Text<W, P> {
             ("pacing_lag", "pacing lag", "messages"),
             ("connect_time", "connect time", "connections"),
             ("tls_time", "TLS time", "connections"),
-            ("upgrade_time", "upgrade time", "connections"),
+            ("settings_time", "settings time", "connections"),
+            ("upgrade_time", "upgrade time", "upgrades"),
         ] {
             if let Some(histogram) = summary.histograms.get(name).and_then(|text| decode(text)) {
                 writeln!(out, "  {label:<13}  {}", quantiles(&histogram, values))?;

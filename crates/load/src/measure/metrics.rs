@@ -17,8 +17,9 @@ pub enum Metric {
     ConnectTime,
     /// From the established TCP connection to the end of the TLS handshake.
     TlsTime,
-    /// From the end of transport set-up to the accepted WebSocket upgrade; from the request for a stream of events to
-    /// its head.
+    /// HTTP/2: from the end of transport set-up to the server's settings.
+    SettingsTime,
+    /// From the request for a WebSocket, or for a stream of events, to the answer that accepts it.
     UpgradeTime,
     /// From the send to the failure, of messages that failed.
     FailedTime,
@@ -36,7 +37,7 @@ pub enum Metric {
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 13;
+pub const COUNT: usize = 14;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
@@ -46,7 +47,8 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::PacingLag, "pacing_lag", "sent - due; open loop only"),
     (Metric::ConnectTime, "connect_time", "TCP established - connect"),
     (Metric::TlsTime, "tls_time", "TLS established - TCP established"),
-    (Metric::UpgradeTime, "upgrade_time", "upgrade accepted - transport established"),
+    (Metric::SettingsTime, "settings_time", "server's settings - transport established; HTTP/2"),
+    (Metric::UpgradeTime, "upgrade_time", "WebSocket or stream of events accepted - asked for"),
     (Metric::FailedTime, "failed_time", "failure seen - sent"),
     (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
     (

@@ -394,6 +394,11 @@ impl<M: Default> Connection<M> {
         }
     }
 
+    /// The present, as far as it was told.
+    pub(super) fn now(&self) -> u64 {
+        self.instants.now
+    }
+
     /// What came in the way of messages since this was last asked; none: nothing. Waits count when
     /// they are over.
     #[inline]

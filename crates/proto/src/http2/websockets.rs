@@ -6,24 +6,23 @@
 //! A stream is opened by CONNECT with a protocol, once the server has said that it takes that, and
 //! carries one message at a time, so that its reply is that message's. One that ends is opened again.
 
+mod endings;
+
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
 use super::allowance::Http2Use;
-use super::client::words;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::inbound;
-use super::request::{Http2Connect, MOST_REFUSED};
+use super::request::Http2Connect;
 use super::wire::{Piece, Said, Wire, closed_with};
 use crate::websocket::{DeflateConfig, WebSocketConfig, judge_connected, refusal};
 use crate::{
     ClientSession, Close, ErrorClass, Event, Message, ProtocolError, Reply, Scratch, Step, Tag,
 };
 
-/// So many WebSockets may end one after the other without a reply in between.
-const MOST_PARTED: u32 = 1_000;
 const NOT_ENABLED: &str = "the server does not take WebSocket over HTTP/2 (it sends no SETTINGS_ENABLE_CONNECT_PROTOCOL): load it with --http 1.1";
 
 /// The client's side of one connection, and of the WebSockets on it.
@@ -47,6 +46,10 @@ pub struct Http2WebSockets {
     refused: u32,
     /// WebSockets that have ended since the last reply.
     parted: u32,
+    /// When the server's settings came.
+    settled: Option<u64>,
+    /// For how long those were asked for that were accepted since it was last looked.
+    upgrades: Vec<u64>,
     /// Where frames are made.
     block: Vec<u8>,
 }
@@ -68,6 +71,8 @@ struct Socket {
     wire: Option<Box<Wire>>,
     /// The message whose reply is awaited on it.
     number: Option<u64>,
+    /// When it was asked for.
+    asked: u64,
 }
 
 impl Http2WebSockets {
@@ -93,6 +98,8 @@ impl Http2WebSockets {
             piece: None,
             refused: 0,
             parted: 0,
+            settled: None,
+            upgrades: Vec::new(),
             block: Vec::new(),
         }
     }
@@ -112,6 +119,16 @@ impl Http2WebSockets {
     /// As [`Http2Client::settle`](super::Http2Client::settle).
     pub fn settle(&mut self) {
         self.connection.settle();
+    }
+
+    /// When the server's settings came, an instant as [`came_at`](Self::came_at) has it; none before.
+    pub fn settled_at(&self) -> Option<u64> {
+        self.settled
+    }
+
+    /// For how long each WebSocket was asked for that was accepted since this was last called, nanoseconds.
+    pub fn take_upgrades(&mut self) -> Vec<u64> {
+        mem::take(&mut self.upgrades)
     }
 
     /// What was agreed on for the compression of messages, on one of the streams; none without.
@@ -144,7 +161,7 @@ impl ClientSession for Http2WebSockets {
         debug_assert!(!self.idle.is_empty(), "there is no room");
         let Some(id) = self.idle.pop_front() else { return };
         let Some(stream) = self.connection.stream(id) else { return };
-        let Socket { wire: Some(wire), number } = &mut stream.message else { return };
+        let Socket { wire: Some(wire), number, .. } = &mut stream.message else { return };
         *number = Some(message.number);
         self.block.clear();
         wire.message(self.config.kind, message.payload, &mut self.block);
@@ -226,6 +243,7 @@ impl ClientSession for Http2WebSockets {
                     return Err(ProtocolError::new(ErrorClass::Upgrade, NOT_ENABLED));
                 }
                 Some(Happened::Settled | Happened::Room) => {
+                    self.settled.get_or_insert(self.connection.now());
                     self.open(out);
                     None
                 }
@@ -289,7 +307,8 @@ impl Http2WebSockets {
             self.block.clear();
             self.connection.begin_block(&mut self.block);
             self.request.write(&mut self.block);
-            let Some(id) = self.connection.open(Socket::default()) else { return };
+            let socket = Socket { asked: self.connection.now(), ..Socket::default() };
+            let Some(id) = self.connection.open(socket) else { return };
             frame::write_block(id, 0, &self.block, frame_size, out);
             // As with requests, half of the numbers are enough for one connection.
             if id > frame::WIDEST / 2 {
@@ -370,9 +389,11 @@ impl Http2WebSockets {
         let deflate = judged.map_err(|error| self.given_up(error, out))?;
         self.seed[0] = self.seed[0].wrapping_add(1);
         let wire = Wire::new(Arc::clone(&self.config), self.seed, deflate);
+        let now = self.connection.now();
         let Some(stream) = self.connection.stream(id) else { return Ok(None) };
         stream.has_head = true;
         stream.message.wire = Some(Box::new(wire));
+        self.upgrades.push(now - stream.message.asked);
         (self.accepted, self.refused) = (self.accepted + 1, 0);
         self.idle.push_back(id);
         if is_end {
@@ -386,95 +407,6 @@ impl Http2WebSockets {
         }
         self.state = State::Open;
         Ok(Some(Event::Open))
-    }
-
-    /// The server has ended a stream, and not said why.
-    fn ended(
-        &mut self,
-        id: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        let Some(stream) = self.connection.stream(id) else { return Ok(None) };
-        let wire = stream.message.wire.as_ref();
-        let detail = if wire.is_some_and(|wire| wire.is_inside()) {
-            "the stream ended inside a message"
-        } else {
-            "the stream ended without a close frame"
-        };
-        self.fail(id, ErrorCode::Cancel, ProtocolError::new(ErrorClass::Truncated, detail), out)
-    }
-
-    /// The server has ended a stream at once.
-    #[cold]
-    fn reset(
-        &mut self,
-        id: u32,
-        code: ErrorCode,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        let Some(Socket { wire, number }) = self.connection.drop_stream(id) else {
-            return Ok(None);
-        };
-        let error = ProtocolError::new(ErrorClass::Reset, words(code));
-        if wire.is_none() {
-            self.refused += 1;
-            if code != ErrorCode::RefusedStream || self.refused > MOST_REFUSED {
-                return Err(self.given_up(error, out));
-            }
-        }
-        self.over(id, wire.is_some(), number, error, out)
-    }
-
-    /// A WebSocket has failed. What follows on its stream is passed over.
-    #[cold]
-    fn fail(
-        &mut self,
-        id: u32,
-        code: ErrorCode,
-        error: ProtocolError,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        let given_up = match code {
-            // Both have said goodbye: what we said of it goes out before.
-            ErrorCode::NoError => self.connection.finish(id, out),
-            code => self.connection.give_up(id, code, out),
-        };
-        let Some(Socket { wire, number }) = given_up else { return Ok(None) };
-        if wire.is_none() {
-            return Err(self.given_up(error, out));
-        }
-        self.over(id, true, number, error, out)
-    }
-
-    /// A stream is over: its message has failed, and another is opened in its place.
-    fn over(
-        &mut self,
-        id: u32,
-        was_accepted: bool,
-        number: Option<u64>,
-        error: ProtocolError,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        if !was_accepted {
-            self.open(out);
-            return Ok(None);
-        }
-        self.parted += 1;
-        if self.parted > MOST_PARTED {
-            return Err(self.given_up(error, out));
-        }
-        self.lost(id, out);
-        Ok(Some(match number {
-            Some(number) => Event::Failed { tag: Tag::Number(number), error },
-            None => Event::Parted(error),
-        }))
-    }
-
-    /// An accepted stream is gone.
-    fn lost(&mut self, id: u32, out: &mut Vec<u8>) {
-        self.accepted -= 1;
-        self.idle.retain(|&idle| idle != id);
-        self.open(out);
     }
 
     /// Has the server left, and is no reply awaited that it still gives?

@@ -383,9 +383,16 @@ fn add_fields(fields: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// Appends the answer that upgrades to WebSocket; returns the conversation that follows. Only
-/// messages without a protocol on top are compressed.
+/// Appends the answer that upgrades to WebSocket, as late as the script says; returns the conversation that follows.
 fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrade {
+    sink.settle();
+    let upgrade = accepted(key, request, sink);
+    sink.delay_upgrade();
+    upgrade
+}
+
+/// Only messages without a protocol on top are compressed.
+fn accepted(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrade {
     let route = WebSocketRoute::of(request.target);
     if let WebSocketRoute::Styx | WebSocketRoute::SocketIo = route {
         WebSocketServer::accept(key, None, sink.out);

@@ -8,13 +8,15 @@ mod parse;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-pub use parse::ScriptError;
+pub use parse::{ScriptError, duration_of};
 
 /// The whole script. With the default one, every reply is right and immediate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Script {
     /// How long each reply is held back.
     pub delay: Option<Delay>,
+    /// How long the answer to each upgrade to WebSocket is held back, nanoseconds; it is no reply.
+    pub upgrade_delay: u64,
     /// When the whole server freezes.
     pub stall: Option<Stall>,
     /// Faults of every Nth reply. Where two apply to one reply, the first in the list is used.
@@ -122,9 +124,9 @@ pub(crate) struct Directive {
 }
 
 impl Script {
-    /// Must replies pass the stage before they are sent?
+    /// Must what is said pass the stage before it is sent?
     pub(crate) fn stages_replies(&self) -> bool {
-        self.delay.is_some_and(Delay::holds) || !self.faults.is_empty()
+        self.upgrade_delay > 0 || self.delay.is_some_and(Delay::holds) || !self.faults.is_empty()
     }
 
     /// Does any reply have this fault?

@@ -128,7 +128,11 @@ impl FromStr for FaultKind {
     }
 }
 
-fn duration_of(text: &str) -> Result<u64, ScriptError> {
+/// Nanoseconds of a number and a unit, such as `5ms`.
+///
+/// # Errors
+/// It is none, or longer than a day.
+pub fn duration_of(text: &str) -> Result<u64, ScriptError> {
     duration::parse(text).ok_or_else(|| ScriptError::Duration(text.to_owned()))
 }
 

@@ -10,6 +10,7 @@ use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http2::ErrorCode;
+use wiretrial_proto::websocket::DeflateAnswer;
 use wiretrial_proto::{Condition, MessageKind};
 
 use super::{Answer, Http2Conversation, wire};
@@ -42,6 +43,11 @@ enum Task {
         asked: Asked,
         fault: Option<FaultKind>,
     },
+    /// A WebSocket that was asked for.
+    Accept {
+        stream: u32,
+        deflate: Option<DeflateAnswer>,
+    },
     /// Nothing came to change places with.
     GiveUpSwap {
         stream: u32,
@@ -71,6 +77,7 @@ impl Task {
     fn stream(&self) -> u32 {
         match *self {
             Self::Answer { stream, .. }
+            | Self::Accept { stream, .. }
             | Self::GiveUpSwap { stream }
             | Self::Drip { stream, .. } => stream,
         }
@@ -120,6 +127,12 @@ impl Http2Conversation {
         self.scripted.waiting.insert((due, number), Task::Answer { stream, asked, fault });
     }
 
+    /// Accepts a WebSocket then. It is no reply, and is told apart from these by a number that none has.
+    pub(super) fn accept_at(&mut self, due: u64, stream: u32, deflate: Option<DeflateAnswer>) {
+        let number = u64::MAX - u64::from(stream);
+        self.scripted.waiting.insert((due, number), Task::Accept { stream, deflate });
+    }
+
     /// Does what is due.
     pub(super) fn do_due(&mut self, now: u64, sink: &mut Sink<'_>) {
         while !sink.is_finished()
@@ -131,6 +144,7 @@ impl Http2Conversation {
                 Task::Answer { stream, asked, fault } => {
                     self.carry_out(stream, number, asked, fault, sink);
                 }
+                Task::Accept { stream, deflate } => self.accept(stream, deflate.as_ref(), sink),
                 Task::GiveUpSwap { .. } => self.give_up_swap(number, sink),
                 Task::Drip { stream, content, gone } => {
                     self.drip(stream, number, content, gone, now, sink);

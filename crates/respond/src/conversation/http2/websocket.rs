@@ -4,8 +4,9 @@
 
 use std::mem;
 
+use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http2::{Connect, ErrorCode};
-use wiretrial_proto::websocket::WebSocketServer;
+use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{MessageKind, Scratch, ServerCodec as _, ServerEvent};
 
 use super::scripted::Asked;
@@ -147,11 +148,24 @@ impl Http2Conversation {
         }
         let wishes = sink.shared().deflate.as_ref();
         let deflate = wishes.and_then(|wishes| connect.accept_deflate(wishes));
-        let answered = deflate.as_ref().map(ToString::to_string);
+        match sink.shared().script.upgrade_delay {
+            0 => self.accept(stream, deflate.as_ref(), sink),
+            delay => self.accept_at(monotonic_ns() + delay, stream, deflate),
+        }
+    }
+
+    /// A WebSocket stands from here on.
+    pub(super) fn accept(
+        &mut self,
+        stream: u32,
+        deflate: Option<&DeflateAnswer>,
+        sink: &mut Sink<'_>,
+    ) {
+        let answered = deflate.map(ToString::to_string);
         let extension = answered.iter().map(|it| ("sec-websocket-extensions", it.as_bytes()));
         let fields: Vec<_> = extension.collect();
         self.codec.respond(stream, 200, &fields, false, sink.out);
-        let codec = agreed(sink.shared().max_message, deflate.as_ref());
+        let codec = agreed(sink.shared().max_message, deflate);
         let socket = Socket { codec, carry: Vec::new(), echo: Echo::None, due: 0 };
         self.open.push(Open { stream, answer: Answer::WebSocket(Box::new(socket)) });
     }
