@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from wiretrial import quantities
 from wiretrial.calls import metadata, statuses
 from wiretrial.errors import UsageProblem
+from wiretrial.plan_grpc import STATUSES
 from wiretrial.plan_traffic import (
     Call,
     Capture,
@@ -236,7 +237,7 @@ class Calling:
         if status and (part.reply or kept):
             raise TrafficProblem(
                 place("status"),
-                f"a reply with {statuses.NAMES[status]} has no message to look at",
+                f"a reply with {STATUSES[status]} has no message to look at",
                 "leave reply and capture out",
             )
         deadline_ns = None
