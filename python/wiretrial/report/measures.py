@@ -482,8 +482,7 @@ def link_bytes(trial: Trial) -> float | None:
     link = server.isolation.link if server and server.isolation else None
     if link is None or link.carried_up is None or link.carried_down is None:
         return None
-    octets = trial.summary.bytes
-    packets = link.carried_up.offered + link.carried_down.offered
+    octets, packets = trial.summary.bytes, link.carried_up.offered + link.carried_down.offered
     return float(octets.sent + octets.received + HEADERS * packets)
 
 
