@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.interop.parts import Load
+from tests.interop.parts import Both, Load, reference_server
 from wiretrial.engine import Engine
 from wiretrial.subjects import build, certificates, registry, toolchains
 
@@ -53,6 +53,17 @@ def load(engine: Engine) -> Load:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> certificates.Certificate:
     """An authority, and a certificate for loopback."""
     return certificates.make(tmp_path_factory.mktemp("tls"), "127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def reference(
+    engine: Engine,
+    certificate: certificates.Certificate,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Both]:
+    """The reference server, which speaks HTTP/2."""
+    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
+        yield both
 
 
 @pytest.fixture(scope="session")

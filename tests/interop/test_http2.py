@@ -12,13 +12,12 @@ import pytest
 from tests.interop import chromium
 from tests.interop.conftest import lacking, program
 from tests.interop.java_peers import checked, jetty_clients
-from tests.interop.parts import LIMIT_S, Both, Load, Scheme, reference_server
+from tests.interop.parts import LIMIT_S, Both, Load, Scheme
 from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectUnavailable
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.build import Build
-from wiretrial.subjects.certificates import Certificate
 from wiretrial.subjects.driver import Driver, Job
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import Subject
@@ -92,14 +91,6 @@ def test_our_client_reads(server: Both, streams: str, scheme: Scheme, load: Load
 def test_our_client_uploads(server: Both, size: str, scheme: Scheme, load: Load) -> None:
     flags = ["--method", "POST", "--payload", size, "--expect", "echo", "--http", "2"]
     load(server, scheme, "/echo", *flags, "--depth", "8")
-
-
-@pytest.fixture(scope="module")
-def reference(
-    engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Both]:
-    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
-        yield both
 
 
 @pytest.fixture(scope="module")

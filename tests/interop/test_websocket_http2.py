@@ -16,7 +16,7 @@ from conformance.process import Process
 from tests.interop import chromium, h2_websockets
 from tests.interop.conftest import program
 from tests.interop.h2_websockets import Server
-from tests.interop.parts import MESSAGES, Both, Load, Scheme, reference_server
+from tests.interop.parts import MESSAGES, Both, Load, Scheme
 from tests.interop.test_http2 import installed, subject
 from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
@@ -47,14 +47,6 @@ BROWSED = """async () => {
   }));
   return [right, ...new Set(await Promise.all(closed))];
 }"""
-
-
-@pytest.fixture(scope="module")
-def reference(
-    engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Both]:
-    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
-        yield both
 
 
 def at(both: Both, scheme: Scheme) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.process import Process
 from tests.interop.java_peers import checked, compiled, jetty_clients
-from tests.interop.parts import Both, Load, Scheme, reference_server
+from tests.interop.parts import Both, Load, Scheme
 from tests.interop.test_http2 import installed
 from wiretrial.engine import Engine
 from wiretrial.subjects.certificates import Certificate
@@ -47,14 +47,6 @@ def test_our_client_talks_to(
     # Three connections with four WebSockets each.
     flags = ["--payload", *payload, "--http", "2", "--depth", "4"]
     assert load(server, scheme, "/chat", *flags).connections.opened == 3
-
-
-@pytest.fixture(scope="module")
-def reference(
-    engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Both]:
-    with reference_server(engine, certificate, tmp_path_factory.mktemp("reference")) as both:
-        yield both
 
 
 @pytest.fixture(scope="module")

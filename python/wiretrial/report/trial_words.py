@@ -18,6 +18,7 @@ from wiretrial.report.finding import Finding, Part
 from wiretrial.report.knees import Step
 from wiretrial.report.scenarios import TrialRow
 from wiretrial.results.model import Warning
+from wiretrial.stats.compare import ALPHA
 
 BOTTLENECKS = {
     "server": "the server",
@@ -98,10 +99,8 @@ def _twins_agree(pair: Pair) -> str:
     """How a pair agrees. Its own interval may leave out 1: the pairs are judged together (Holm)."""
     said = "equals itself within 3 %" if "equal" in pair.verdict else "shows no difference"
     text = f"{said}, ratio {ratio_text(pair)}"
-    comparison = pair.comparison
-    if comparison is None or comparison.low is None or comparison.high is None:
-        return text
-    if comparison.low <= 1 <= comparison.high or "equal" in pair.verdict:
+    differs_by_itself = pair.comparison is not None and pair.comparison.p < ALPHA
+    if "equal" in pair.verdict or not differs_by_itself:
         return text
     return f"{text}: by itself it would, of all pairs together it does not"
 

@@ -21,6 +21,8 @@ use crate::{
 pub struct Http2Client {
     connection: Connection<Asked>,
     requests: Arc<[Http2Request]>,
+    /// Some of them are calls of gRPC, whose replies have messages.
+    has_calls: bool,
     state: State,
     /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
@@ -61,6 +63,7 @@ impl Http2Client {
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self {
             connection: Connection::new(Side::Client, limits),
+            has_calls: requests.iter().any(Http2Request::is_call),
             requests,
             state: State::Opening,
             tells_heads: true,
@@ -323,6 +326,9 @@ impl Http2Client {
     /// Looks where the messages of a call are in a piece of its reply; true: the call's status is still to come.
     #[inline]
     fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<bool, &'static str> {
+        if !self.has_calls {
+            return Ok(false);
+        }
         let stream = self.connection.stream(id).map(|stream| &mut stream.message);
         match stream {
             // What another server than one of gRPC says has none.

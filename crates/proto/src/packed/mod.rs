@@ -7,6 +7,10 @@
 pub(crate) mod huffman;
 pub(crate) mod integer;
 
+/// What a field costs in a table or a list beside its name and its value (RFC 7541 section 4.1, RFC
+/// 9114 section 4.2.2), bytes.
+pub(crate) const OVERHEAD: usize = 32;
+
 /// Why a number or a string can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PackedError {
@@ -38,6 +42,11 @@ pub(crate) fn place(table: &[(&str, &str)], first: usize, name: &[u8], value: &[
         return Place::Whole(index);
     }
     named().next().map_or(Place::None, |(_, index)| Place::Name(index))
+}
+
+/// What is left of the room for a list of fields behind this one.
+pub(crate) fn left(room: usize, name: &[u8], value: &[u8]) -> Result<usize, PackedError> {
+    room.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(PackedError::TooLarge)
 }
 
 /// Reads a string whose length has a prefix of `bits` bits, and behind whose flag the Huffman code

@@ -2,8 +2,8 @@
 //!
 //! Knows representations and the table that they change; must not know which fields are allowed.
 
+use super::HpackError;
 use super::table::DynamicTable;
-use super::{HpackError, OVERHEAD};
 use crate::fields::FieldList;
 use crate::packed::{self, integer};
 
@@ -71,7 +71,7 @@ impl HpackDecoder {
             rest = &rest[taken..];
             if first >= 0x80 {
                 let (name, value) = self.table.get(index)?;
-                room = left(room, name, value)?;
+                room = packed::left(room, name, value)?;
                 fields.push(name, value);
                 continue;
             }
@@ -83,7 +83,7 @@ impl HpackDecoder {
             }
             self.value.clear();
             rest = packed::read_string(rest, 7, room, &mut self.value)?;
-            room = left(room, &self.name, &self.value)?;
+            room = packed::left(room, &self.name, &self.value)?;
             fields.push(&self.name, &self.value);
             if first >= 0x40 {
                 self.table.add(&self.name, &self.value);
@@ -111,11 +111,6 @@ impl HpackDecoder {
         }
         if self.due.is_some() { Err(HpackError::TableSize) } else { Ok(rest) }
     }
-}
-
-/// What is left of the limit behind a field.
-fn left(room: usize, name: &[u8], value: &[u8]) -> Result<usize, HpackError> {
-    room.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(HpackError::TooLarge)
 }
 
 #[cfg(test)]

@@ -21,9 +21,6 @@ pub(super) use encoder::{write_name, write_value, write_value_head};
 
 use crate::packed::PackedError;
 
-/// What a field costs in a table beside its name and its value (RFC 7541 section 4.1), bytes.
-pub(super) const OVERHEAD: usize = 32;
-
 /// Why a block of fields can't be read. All but `TooLarge` end the connection with
 /// `COMPRESSION_ERROR`; that one, too, where the rest of the block is not worth reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use super::{HpackError, OVERHEAD};
-use crate::packed::{self, Place};
+use super::HpackError;
+use crate::packed::{self, OVERHEAD, Place};
 
 /// Entries 1 to 61 (RFC 7541 appendix A).
 pub(super) const STATIC: [(&str, &str); 61] = [

@@ -2,8 +2,8 @@
 //!
 //! Knows representations; must not know which fields are allowed.
 
+use super::QpackError;
 use super::table::STATIC;
-use super::{OVERHEAD, QpackError};
 use crate::fields::FieldList;
 use crate::packed::{self, integer};
 
@@ -24,7 +24,7 @@ pub fn read_fields(block: &[u8], most: usize, fields: &mut FieldList) -> Result<
             let (index, taken) = integer::read(rest, 6)?;
             let (name, value) = entry(index, first & 0x40 != 0)?;
             rest = &rest[taken..];
-            room = left(room, name, value)?;
+            room = packed::left(room, name, value)?;
             fields.push(name, value);
             continue;
         }
@@ -41,7 +41,7 @@ pub fn read_fields(block: &[u8], most: usize, fields: &mut FieldList) -> Result<
             _ => return Err(QpackError::Dynamic),
         }
         rest = packed::read_string(rest, 7, room, &mut value)?;
-        room = left(room, &name, &value)?;
+        room = packed::left(room, &name, &value)?;
         fields.push(&name, &value);
     }
     Ok(())
@@ -71,14 +71,10 @@ fn entry(index: usize, is_static: bool) -> Result<(&'static [u8], &'static [u8])
     Ok((name.as_bytes(), value.as_bytes()))
 }
 
-/// What is left of the limit behind a field.
-fn left(room: usize, name: &[u8], value: &[u8]) -> Result<usize, QpackError> {
-    room.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(QpackError::TooLarge)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::OVERHEAD;
 
     fn read(block: &[u8], most: usize) -> Result<Vec<(String, String)>, QpackError> {
         let mut fields = FieldList::default();

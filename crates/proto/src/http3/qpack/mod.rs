@@ -18,9 +18,6 @@ pub use instructions::{Instructions, Side};
 
 use crate::packed::PackedError;
 
-/// What a field costs in a list beside its name and its value (RFC 9114 section 4.2.2), bytes.
-const OVERHEAD: usize = 32;
-
 /// Why a block of fields can't be read. All but `TooLarge` end the connection with
 /// `QPACK_DECOMPRESSION_FAILED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
