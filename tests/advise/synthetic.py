@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wiretrial.results.limits import Found, Level, Limit, Resource
+from wiretrial.results.limits import Found, Level, Limit, Resource, RouteRate
 
 COMMAND = "wiretrial advise http://h/ --users 50k --think 5s --goal 'p99 < 200ms' -c 64"
 
@@ -71,3 +71,15 @@ def limit(levels: Sequence[Level] = (), **changes: Any) -> Limit:
         **changes,
     }
     return Limit(**told)
+
+
+COSTS = {"login": 100e-6, "add": 900e-6, "list": 50e-6}
+"""CPU seconds of the server for each request of three routes."""
+
+
+def routed(rate: float, takes: Sequence[float] = (1, 1, 1), **changes: Any) -> Level:
+    """A level of sessions that take each route so often, beside 0.02 CPUs at rest."""
+    rates = [rate * often for often in takes]
+    busy = 0.02 + sum(one * cost for one, cost in zip(rates, COSTS.values(), strict=True))
+    routes = tuple(RouteRate(name=name, rate=one) for name, one in zip(COSTS, rates, strict=True))
+    return level(rate, [resource(rate, cpus=busy)], routes=routes, **changes)

@@ -9,10 +9,11 @@ import pytest
 
 from tests.advise.synthetic import level, limit, refused, resource
 from wiretrial.advise import answer, checking
-from wiretrial.advise.answer import Wanted
+from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
+from wiretrial.report import advice as told
 from wiretrial.results.advice import Advice, Demand
 from wiretrial.results.limits import Level, Limit
 
@@ -22,7 +23,7 @@ GIB = 1 << 30
 def advised(
     found: Limit | None = None, rate: float = 20_000.0, peak: float = 1.0, **wanted: Any
 ) -> Advice:
-    return answer.advice(found or limit(), (), OfRate(rate, peak), Wanted(**wanted))
+    return answer.advice(Basis(found or limit()), OfRate(rate, peak), Wanted(**wanted))
 
 
 def test_instances_are_counted_by_the_lower_end_of_the_capacity() -> None:
@@ -48,6 +49,17 @@ def test_costs_and_use_are_those_of_the_server() -> None:
     assert use.at_capacity == pytest.approx(0.86)
     assert use.advised == pytest.approx(0.02 + 20 / 30)
     assert use.full_at == pytest.approx(9800)
+
+
+def test_a_message_that_takes_less_than_the_scatter_takes_at_most_so_much() -> None:
+    cpus = (0.101, 0.099, 0.100)
+    levels = [
+        level(rate, [resource(rate, cpus=one)])
+        for rate, one in zip((2000.0, 4000.0, 8000.0), cpus, strict=True)
+    ]
+    made = advised(limit([*levels, refused(9000.0)]))
+    assert made.uses[0].slope_ns == 0
+    assert dict(told.lines(made))["Costs"].startswith("CPU per request: server at most ")
 
 
 def test_the_time_is_the_measured_one_at_no_lower_rate() -> None:
@@ -173,6 +185,11 @@ def users(number: int, think_ns: int | None, found: Limit | None = None) -> Dema
             lambda: advised(limit([refused(500.0)], rate=None, low=None)),
             GoalsMissed,
             "one does not at 500",
+        ),
+        (
+            lambda: advised(limit([level(200.0), refused(400.0)], rate=None, low=None)),
+            MeasurementInvalid,
+            "200 requests/s were kept once, and no rate was confirmed",
         ),
         (lambda: advised(rate=1e12), UsageProblem, "more than 100,000 instances"),
         (lambda: advised(shared=("dv",)), UsageProblem, "nothing of that name"),

@@ -10,7 +10,7 @@ from tests.advise.synthetic import level, limit, refused, resource
 from tests.advise.test_advice import advised, with_database
 from tests.report.test_report_text import golden
 from wiretrial.advise import answer
-from wiretrial.advise.answer import Wanted
+from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.report import advice, advice_page, advice_text
@@ -29,7 +29,7 @@ SERVED = (
 def asked(**changes: Any) -> Advice:
     found = limit(SERVED)
     wanted = Wanted(**changes)
-    return answer.advice(found, (), OfUsers(90_000, 5_000_000_000), wanted)
+    return answer.advice(Basis(found), OfUsers(90_000, 5_000_000_000), wanted)
 
 
 def test_the_answer_and_what_it_rests_on() -> None:

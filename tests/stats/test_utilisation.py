@@ -27,6 +27,13 @@ def test_a_base_below_zero_is_none() -> None:
     assert line.low < line.slope < line.high
 
 
+def test_a_message_gives_no_time_back() -> None:
+    line = utilisation.fit(RATES, [0.05 * (1 + (-1) ** n / 100) for n in range(len(RATES))])
+    assert (line.slope, line.low) == (0.0, 0.0)
+    assert line.base == pytest.approx(0.05, rel=0.02)
+    assert 0 < line.high < 1e-6
+
+
 def test_nothing_is_predicted_beyond_twice_what_was_measured() -> None:
     line = utilisation.fit(RATES, [0.05 + 80e-6 * rate for rate in RATES])
     assert line.at(20_000) is not None

@@ -9,13 +9,29 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from wiretrial import suggest
-from wiretrial.advise import checking, demand, resources, sizing
+from wiretrial.advise import checking, demand, resources, routes, sizing
 from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
-from wiretrial.errors import GoalsMissed, UsageProblem
+from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
 from wiretrial.results.advice import Advice, Demand, Growth, Purchase, Use
 from wiretrial.results.limits import Level, Limit
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What was measured."""
+
+    limit: Limit
+    beside: Sequence[Level] = ()
+    """Levels below the capacity."""
+    mixes: Sequence[Level] = ()
+    """Levels of other mixes of a traffic file's routes."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """All of what is asked of it, in its own mix."""
+        return (*self.limit.levels, *self.beside)
 
 
 @dataclass(frozen=True)
@@ -28,21 +44,11 @@ class Wanted:
     growth: float | None = None
 
 
-def advice(
-    limit: Limit,
-    beside: Sequence[Level],
-    demanded: Asked,
-    wanted: Wanted,
-) -> Advice:
+def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
     """Raises where no rate keeps the goals, or the levels tell too little."""
-    levels = (*limit.levels, *beside)
+    limit, levels = basis.limit, basis.levels
     if limit.rate is None:
-        lowest = min(limit.levels, key=lambda level: level.rate)
-        raise GoalsMissed(
-            f"no number of instances keeps the goals: one does not at {lowest.rate:,.4g}"
-            f" {limit.unit}, the lowest rate that was tried ({lowest.why})",
-            "relax the goal, or look with `wiretrial load` at what takes the time",
-        )
+        raise _unfound(limit)
     asked, capacity = demand.carried(demanded, limit, levels), limit.low or limit.rate
     needed = sizing.instances(asked.highest, capacity)
     if needed > sizing.MOST_INSTANCES:
@@ -57,6 +63,7 @@ def advice(
     uses = tuple(_use(one, limit.rate, each, asked, wanted.shared) for one in known)
     own = resources.binding([one for one in known if one.name not in wanted.shared], limit.rate)
     busiest = resources.binding(known, limit.rate)
+    by_route = routes.told(levels, basis.mixes)
     near = [level for level in levels if level.is_kept and level.rate >= each]
     return Advice(
         demand=asked,
@@ -65,13 +72,32 @@ def advice(
         binding=busiest.name if busiest else None,
         stopped_by=_stopped(uses, asked),
         uses=uses,
+        routes=by_route.uses,
+        routes_lack=by_route.lacks,
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
         purchases=_purchases(known, wanted, asked, capacity),
         growth=_growth(asked.highest, needed * capacity, wanted.growth),
         command=checking.command(limit.command, each),
         limit=limit,
-        beside=tuple(beside),
+        beside=tuple(basis.beside),
+        mixes=tuple(basis.mixes),
+    )
+
+
+def _unfound(limit: Limit) -> Exception:
+    """Why no rate was found: none keeps the goals, or the search did not get so far."""
+    lowest = min(limit.levels, key=lambda level: level.rate)
+    if lowest.is_kept:
+        return MeasurementInvalid(
+            f"no capacity was found: {lowest.rate:,.4g} {limit.unit} were kept once, and no rate"
+            " was confirmed before the search ended",
+            "give the search more time (--within), or levels that last longer (-d)",
+        )
+    return GoalsMissed(
+        f"no number of instances keeps the goals: one does not at {lowest.rate:,.4g}"
+        f" {limit.unit}, the lowest rate that was tried ({lowest.why})",
+        "relax the goal, or look with `wiretrial load` at what takes the time",
     )
 
 

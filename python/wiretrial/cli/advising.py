@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from wiretrial import quantities
 from wiretrial.advise import answer
-from wiretrial.advise.answer import Wanted
+from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.cli import limiting, output
@@ -25,7 +25,7 @@ from wiretrial.cli.options import Fleet
 from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem
 from wiretrial.report import advice_text
 from wiretrial.results.advice import ADVICE_SCHEMA, Advice
-from wiretrial.results.limits import LIMIT_SCHEMA, Level, Limit
+from wiretrial.results.limits import LIMIT_SCHEMA, Limit
 from wiretrial.traffic.compiler import is_traffic
 
 CONNECT_TIMEOUT = "30s"
@@ -33,6 +33,8 @@ CONNECT_TIMEOUT = "30s"
 SHARES = (0.6, 0.2, 0.8, 0.4)
 """Of the capacity: where it is measured what a message takes. Not in order, so that what drifts is
 no slope."""
+OF_MIXES = 0.6
+"""Of the capacity: where other mixes of a traffic file's routes are measured."""
 NO_FLEET = Fleet(address=None, certificates=None, agents=None, on_loss=None)
 _MACHINE = re.compile(r"(?P<name>[^=,]+)=(?P<parts>.+)")
 
@@ -80,13 +82,18 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
     if isinstance(asked, OfUsers):
         asked.require_told(of_sessions=is_traffic(typed.url))
     found = limiting.searched(
-        typed, search, NO_FLEET, keeps_secrets=kept.keeps_secrets, shares=SHARES
+        typed,
+        search,
+        NO_FLEET,
+        keeps_secrets=kept.keeps_secrets,
+        shares=SHARES,
+        of_mixes=OF_MIXES,
     )
     if found.levels.signal is not None:
         return EXIT_SIGNAL + found.levels.signal
     found.require_whole()
-    made = answer.advice(found.limit, found.beside, asked, wanted)
-    _show(made, kept)
+    basis = Basis(found.limit, found.beside, found.mixes)
+    _show(answer.advice(basis, asked, wanted), kept)
     return EXIT_GOOD
 
 
@@ -94,12 +101,11 @@ def from_kept(path: Path, sized: Sized, kept: Kept) -> int:
     """The same from a kept result of `advise` or `limit`."""
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
-    limit, beside = _read(path)
-    _show(answer.advice(limit, beside, asked, wanted), kept)
+    _show(answer.advice(_read(path), asked, wanted), kept)
     return EXIT_GOOD
 
 
-def _read(path: Path) -> tuple[Limit, tuple[Level, ...]]:
+def _read(path: Path) -> Basis:
     remedy = "name a result of `wiretrial advise` or `limit` that was kept with --format json"
     try:
         document = json.loads(path.read_bytes())
@@ -111,9 +117,9 @@ def _read(path: Path) -> tuple[Limit, tuple[Level, ...]]:
     try:
         if schema == ADVICE_SCHEMA:
             made = Advice.model_validate(document)
-            return made.limit, made.beside
+            return Basis(made.limit, made.beside, made.mixes)
         if schema == LIMIT_SCHEMA:
-            return Limit.model_validate(document), ()
+            return Basis(Limit.model_validate(document))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

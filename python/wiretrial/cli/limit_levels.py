@@ -19,17 +19,18 @@ from wiretrial.errors import EngineFailed, MeasurementInvalid
 from wiretrial.goals import Goal
 from wiretrial.observers.address import Address
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
+from wiretrial.plan_traffic import Traffic
 from wiretrial.report import goal_metrics, limit_text, resources
 from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
-from wiretrial.results.limits import End, Figure, Level, Limit, Reason
+from wiretrial.results.limits import End, Figure, Level, Limit, Reason, RouteRate
 from wiretrial.results.model import Trial
 from wiretrial.stats.knee import Refusal
 from wiretrial.studies import estimate, limits
 from wiretrial.studies.limits import Settings, Step
 from wiretrial.studies.sent import now
-from wiretrial.traffic import loads
+from wiretrial.traffic import loads, mixes
 
 PROBE_NS = 1_000_000_000
 USUAL = 0.99
@@ -130,6 +131,29 @@ class Levels:
                 output.say(limit_text.of_level(level, self._unit))
         return tuple(measured)
 
+    def mixed(self, settings: Settings, made: Limit, share: float) -> tuple[Level, ...]:
+        """A level of each other mix of a traffic file's routes, at this share of the rate.
+
+        What its goals say does not count: they are about the file's own mix.
+        """
+        lowest = made.low or made.rate
+        whole = self.plan.traffic
+        if lowest is None or whole is None or made.end in ("interrupted", "failed"):
+            return ()
+        measured: list[Level] = []
+        chosen = mixes.others(whole)
+        for number, mix in enumerate(chosen, 1):
+            rate = share * mix.share * lowest
+            left_ns = (len(chosen) - number + 1) * settings.whole_ns(rate)
+            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
+            level = self._measure(step, mix.traffic)
+            if self.signal is not None:
+                break
+            measured.append(level)
+            if not sys.stderr.isatty():
+                output.say(f"mix {number} of {len(chosen)}: {rate:,.3g} {self._unit}")
+        return tuple(measured)
+
     def probed(self) -> float:
         """A rate to begin with: half of what a closed loop reaches in a second."""
         load = self.plan.load.model_copy(update={"executor": ClosedLoop()})
@@ -167,26 +191,32 @@ class Levels:
     def _elapsed_ns(self) -> int:
         return time.monotonic_ns() - self.begun_ns
 
-    def _measure(self, step: Step) -> Level:
-        """One level. What a person sees of it meanwhile is headed by how long it all takes."""
+    def _measure(self, step: Step, mix: Traffic | None = None) -> Level:
+        """One level. What a person sees of it meanwhile is headed by how long it all takes.
+
+        `mix`: sessions in place of the plan's.
+        """
         load = self.plan.load
         executor = load.executor
         assert isinstance(executor, OpenLoop)
         update: dict[str, object] = {
             "executor": executor.model_copy(update={"rate": step.rate}),
         }
-        if self.plan.traffic is not None and self.sizes_itself:
-            users = loads.enough(self.plan.traffic, step.rate, self._session_s)
+        sessions = mix or self.plan.traffic
+        if sessions is not None and self.sizes_itself:
+            users = loads.enough(sessions, step.rate, self._session_s)
             pool = None if load.users is None else load.connections
             update |= loads.pooled(users, pool, is_counted=False)
         plan = self.plan.model_copy(
             update={
+                "traffic": sessions,
                 "load": load.model_copy(update=update),
                 "stop": Stop(duration_ns=step.length_ns),
             }
         )
         left = estimate.words(step.left_ns)
         search = f"search {step.search} of {self.searches}" if step.search else "beside them"
+        search = "routes in another mix" if mix else search
         heading = f"{search}, level {step.number}: {step.rate:,.0f} {self._unit}, about {left} left"
         trial = self._run(plan, heading)
         self._session_s = _session_s(trial) or self._session_s
@@ -243,6 +273,9 @@ class Levels:
             stay_ns=_stay_ns(measured),
             bytes=measured.transport_bytes,
             resources=resources.used(measured),
+            routes=tuple(
+                RouteRate(name=route.name, rate=route.rate) for route in measured.routed.routes
+            ),
         )
 
 

@@ -105,6 +105,8 @@ class Searched:
     levels: Levels
     beside: tuple[Level, ...] = ()
     """At shares of the rate that was found."""
+    mixes: tuple[Level, ...] = ()
+    """Of other mixes of a traffic file's routes."""
 
     def require_whole(self) -> None:
         """Raises what ended it, where it was not the search itself."""
@@ -133,8 +135,12 @@ def searched(
     *,
     keeps_secrets: bool,
     shares: Sequence[float] = (),
+    of_mixes: float | None = None,
 ) -> Searched:
-    """The search, and then a level at each of these shares of the rate that it found."""
+    """The search, then a level at each of these shares of the rate that it found.
+
+    `of_mixes`: then, at this share of it, other mixes of a traffic file's routes.
+    """
     many = FleetWanted.of(fleet)
     parts = address.parse_all(typed.servers)
     opening.require_prompt(parts)
@@ -169,7 +175,10 @@ def searched(
         try:
             settings = _settings(search, levels)
             made = levels.climbed(settings)
-            return Searched(made, levels, levels.beside(settings, made, shares))
+            beside = levels.beside(settings, made, shares)
+            if of_mixes is None or levels.signal is not None:
+                return Searched(made, levels, beside)
+            return Searched(made, levels, beside, levels.mixed(settings, made, of_mixes))
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
 

@@ -11,9 +11,10 @@ from functools import partial
 from wiretrial.report import limits, units
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
 from wiretrial.report.views import utilisation
-from wiretrial.results.advice import Advice, Growth, Purchase, Use
+from wiretrial.results.advice import Advice, Growth, Purchase, RouteUse, Use
 
-FIGURES = 3
+MOST_ROUTES = 3
+"""Beside the worst one, in a line; all are in the page's table."""
 
 
 def headline(advice: Advice) -> str:
@@ -42,6 +43,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield "Binds", told
     if advice.uses:
         yield "Costs", _costs(advice)
+    if told := _routes(advice):
+        yield "Routes", told
     yield "Advice", _advised(advice)
     for purchase in advice.purchases:
         yield "Machines", _purchase(purchase)
@@ -69,6 +72,7 @@ def sections(advice: Advice) -> tuple[Section, ...]:
     """The page: resources over the rate, then the levels of the search."""
     return (
         Section("What each server does", tuple(_resources(advice))),
+        Section("What each route costs", tuple(_by_route(advice))),
         *limits.sections(advice.limit),
     )
 
@@ -83,6 +87,17 @@ def _resources(advice: Advice) -> Iterator[Block]:
         "CPU time by a straight line through the levels, with its 95 % interval. CPUs busy at the"
         " capacity and at the advised load by the same line; of what is shared, for all instances"
         " together."
+    )
+
+
+def _by_route(advice: Advice) -> Iterator[Block]:
+    if not advice.routes:
+        return
+    yield routes_table(advice)
+    yield key(
+        f"By a regression over {len(advice.mixes)} other mixes and the kept levels, each flow alone"
+        " and cut short after some of its requests, with 95 % intervals. Shares are those of the"
+        " file's own mix."
     )
 
 
@@ -124,11 +139,7 @@ def _binds(advice: Advice) -> str:
 def _costs(advice: Advice) -> str:
     one = advice.limit.unit.removesuffix("s/s")
     whole = sum(use.slope_ns for use in advice.uses)
-    parts = [
-        f"{use.name} {units.duration(use.slope_ns)}"
-        f" ({units.duration(max(use.low_ns, 0.0))} to {units.duration(use.high_ns)})"
-        for use in advice.uses
-    ]
+    parts = [f"{use.name} {_cost(use)}" for use in advice.uses]
     told = f"CPU per {one}: {', '.join(parts)}"
     users = advice.demand.users
     if users:
@@ -138,6 +149,67 @@ def _costs(advice: Advice) -> str:
     if octets:
         told += f"; {units.fitting(units.BYTES, (octets,)).text(octets)} per message"
     return told
+
+
+def _cost(use: Use) -> str:
+    if use.low_ns <= 0:
+        # The levels scatter by more than a message takes.
+        return f"at most {units.duration(use.high_ns)}"
+    ends = f"{units.duration(use.low_ns)} to {units.duration(use.high_ns)}"
+    return f"{units.duration(use.slope_ns)} ({ends})"
+
+
+def _routes(advice: Advice) -> str:
+    """The route that takes most CPU time first, then the others, each with its share."""
+    if advice.routes_lack:
+        return f"what each takes can't be told: {advice.routes_lack}"
+    worst = advice.worst
+    if worst is None:
+        return ""
+    told = (
+        f"worst: {worst.name}, {_percent(worst.of_messages)} of the requests and"
+        f" {_percent(worst.of_cpu)} of the CPU ({units.duration(worst.ns)} each)"
+    )
+    others = sorted(advice.routes, key=lambda route: -route.of_cpu)[1:]
+    shown = [
+        f"{route.name} {_percent(route.of_cpu)} ({units.duration(route.ns)})"
+        for route in others[:MOST_ROUTES]
+    ]
+    if left := others[MOST_ROUTES:]:
+        share = sum(route.of_cpu for route in left)
+        shown.append(f"{len(left)} more {_percent(share)}")
+    return f"{told}; {', '.join(shown)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def routes_table(advice: Advice) -> Table:
+    """A row per route, the most CPU time first."""
+    servers = [cost.server for cost in advice.routes[0].costs]
+    columns = (
+        Column("Route", is_figure=False),
+        Column("Share of\nrequests"),
+        Column("Share of\nCPU"),
+        *(Column(f"{server}:\nCPU each") for server in servers),
+    )
+    by_cpu = sorted(advice.routes, key=lambda route: -route.of_cpu)
+    return Table(columns, tuple(_route_row(route) for route in by_cpu), names=1)
+
+
+def _route_row(route: RouteUse) -> tuple[Cell, ...]:
+    return (
+        Cell(route.name),
+        Cell(_percent(route.of_messages), value=route.of_messages),
+        Cell(_percent(route.of_cpu), value=route.of_cpu),
+        *(_interval(cost.ns, cost.low_ns, cost.high_ns) for cost in route.costs),
+    )
+
+
+def _interval(ns: float, low_ns: float, high_ns: float) -> Cell:
+    ends = f"{units.duration(max(low_ns, 0.0))} to {units.duration(high_ns)}"
+    return Cell(units.duration(ns), (ends,), value=ns)
 
 
 def _advised(advice: Advice) -> str:
@@ -214,11 +286,10 @@ def _of(advice: Advice, name: str | None) -> Use | None:
 
 def _row(use: Use) -> tuple[Cell, ...]:
     name = f"{use.name} (shared)" if use.is_shared else use.name
-    ends = f"{units.duration(max(use.low_ns, 0.0))} to {units.duration(use.high_ns)}"
     memory = use.memory_bytes
     return (
         Cell(name),
-        Cell(units.duration(use.slope_ns), (ends,), value=use.slope_ns),
+        _interval(use.slope_ns, use.low_ns, use.high_ns),
         _cpus(use.at_capacity),
         _cpus(use.advised),
         _cpus(use.of_cpus),

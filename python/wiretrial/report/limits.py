@@ -33,6 +33,8 @@ from wiretrial.words import Noun
 PICTURE_KEY = (
     "Dot: a level at that rate. Cross: it was refused. Ring: the highest rate that the search kept."
 )
+BUSY = 0.9
+"""A server below this share of its CPU is held up by something else, too."""
 _SPACED = re.compile(r"(?<=\d)(?=[num]?s$|%$)")
 """Between a figure and its unit."""
 
@@ -128,6 +130,11 @@ def _binds(limit: Limit, refused: Level) -> str:
                 " Try more (-c, over HTTP/2 --streams, or a larger pool)."
             )
         case "server":
+            if refused.server_busy is not None and refused.server_busy < BUSY:
+                return (
+                    f"The server binds, and not by its CPU alone ({server} at {at}): it waits for"
+                    " a CPU, a lock, a disk or another server."
+                )
             return f"The server's CPU binds: {server} at {at}."
         case "goal":
             return f"A goal binds: at {at} {refused.why}, with the server's CPU {server}."

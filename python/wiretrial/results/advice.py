@@ -65,6 +65,29 @@ class Use(_Part):
     """The rate at which all its CPUs are busy; None: not known, or beyond twice the measured."""
 
 
+class RouteCost(_Part):
+    """CPU time of one server for one request of a route, with its 95 % interval."""
+
+    server: str
+    ns: float
+    low_ns: float
+    high_ns: float
+
+
+class RouteUse(_Part):
+    """A route of a traffic file: its share of the requests, and of the CPU time of all servers."""
+
+    name: str
+    of_messages: float
+    of_cpu: float
+    costs: tuple[RouteCost, ...]
+
+    @property
+    def ns(self) -> float:
+        """CPU time of all servers for one request."""
+        return sum(cost.ns for cost in self.costs)
+
+
 class Check(_Part):
     """How well levels below 60 % of the capacity predict the resource that binds at the highest."""
 
@@ -114,6 +137,10 @@ class Advice(_Part):
     stopped_by: str | None = None
     """A shared resource that is full below the demand, so that more instances do not help."""
     uses: tuple[Use, ...]
+    routes: tuple[RouteUse, ...] = ()
+    """Of a traffic file, in its order; none: it has one, or their costs can't be told."""
+    routes_lack: str | None = None
+    """Why they can't be told; None: they are, or there is nothing to tell apart."""
     check: Check | None
     """None: too few levels are below 60 % of the capacity."""
     near: Level | None
@@ -126,6 +153,13 @@ class Advice(_Part):
     limit: Limit
     beside: tuple[Level, ...] = ()
     """Levels below the capacity, measured for what a message takes."""
+    mixes: tuple[Level, ...] = ()
+    """Levels of other mixes of a traffic file's routes, measured for what each route takes."""
+
+    @property
+    def worst(self) -> RouteUse | None:
+        """The route with the largest share of the CPU time; None: that can't be told."""
+        return max(self.routes, key=lambda route: route.of_cpu, default=None)
 
     def to_json(self) -> str:
         """The document."""

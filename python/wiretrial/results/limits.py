@@ -52,6 +52,13 @@ class Resource(_Part):
     memory_limit_bytes: int | None = None
 
 
+class RouteRate(_Part):
+    """A route of a traffic file, and how often a second it was answered rightly."""
+
+    name: str
+    rate: float
+
+
 class Level(_Part):
     """One load at one rate."""
 
@@ -85,6 +92,8 @@ class Level(_Part):
     bytes: float | None = None
     """TCP payload of one message, both ways."""
     resources: tuple[Resource, ...] = ()
+    routes: tuple[RouteRate, ...] = Field(default=(), exclude_if=lambda routes: not routes)
+    """Of a traffic file: all of them, in its order."""
 
 
 class Found(_Part):

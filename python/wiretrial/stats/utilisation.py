@@ -70,13 +70,16 @@ def fit(rates: Sequence[float], cpus: Sequence[float]) -> Line:
         # At rest no CPU is given back: the line goes through nothing, and one value less is fitted.
         base, slope, degrees = 0.0, float(np.mean(wanted)), len(x) - 1
         inverse = np.diag([0.0, 1 / len(x)])
+    elif slope < 0:
+        # Nor does a message give any back: the levels scatter by more than it takes.
+        base, slope = float((wanted / x).sum() / (1 / x**2).sum()), 0.0
     residuals = wanted - design @ np.array([base, slope])
     error = math.sqrt(float(residuals @ residuals) / degrees * float(inverse[1, 1]))
     reach = student.quantile((1 + CONFIDENCE) / 2, degrees) * error
     return Line(
         base=base,
         slope=slope,
-        low=slope - reach,
+        low=max(slope - reach, 0.0),
         high=slope + reach,
         lowest=float(x.min()),
         highest=float(x.max()),

@@ -208,7 +208,7 @@ def enough(traffic: Traffic, rate: float, length_s: float | None = None) -> int:
 
 def session_s(traffic: Traffic) -> float:
     """About how long a session takes, on average over the flows."""
-    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: sum(_times(flow)))
+    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: sum(taken(flow)))
 
 
 def thinking_s(traffic: Traffic) -> float:
@@ -225,7 +225,7 @@ def per_session(traffic: Traffic, goal: Goal) -> float:
         traffic,
         lambda flow: sum(
             times * (goal.of in (None, names[step.route]))
-            for step, times in zip(flow.steps, _times(flow), strict=True)
+            for step, times in zip(flow.steps, taken(flow), strict=True)
         ),
     )
 
@@ -236,7 +236,7 @@ def _mean(traffic: Traffic, of: Callable[[Flow], float]) -> float:
     return sum(flow.weight * of(flow) for flow in traffic.flows) / weights
 
 
-def _times(flow: Flow) -> list[int]:
+def taken(flow: Flow) -> list[int]:
     """How often a session takes each step; of one without an end, in one round."""
     times = [1] * len(flow.steps)
     for index, step in enumerate(flow.steps):
@@ -249,7 +249,7 @@ def _times(flow: Flow) -> list[int]:
 def _thinking(flow: Flow) -> float:
     """How long a session thinks, seconds; going back to a step has a think time of its own."""
     thinking = sum(
-        times * _seconds(step.think) for step, times in zip(flow.steps, _times(flow), strict=True)
+        times * _seconds(step.think) for step, times in zip(flow.steps, taken(flow), strict=True)
     )
     for step in flow.steps:
         if step.back and step.back.times:
