@@ -249,3 +249,26 @@ def test_the_check_measures_as_it_was_measured(
 def test_the_document_is_read_as_it_was_written() -> None:
     made = advised(types=(Type("one", cores=1, per_hour=0.2),), growth=0.02)
     assert Advice.model_validate_json(made.to_json()) == made
+
+
+def test_another_protocol_needs_its_own_number() -> None:
+    other = limit(target="ws://h/", unit="messages/s", rate=20_000.0, low=18_000.0, high=22_000.0)
+    made = advised(instead={"WebSocket": Basis(other)})
+    (instead,) = made.instead
+    assert (instead.name, instead.instances) == ("WebSocket", 2)
+    assert dict(told.lines(made))["Instead"] == (
+        "WebSocket: 2 instead of 3 (one carries 18,000 messages/s, ws://h/)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (limit(goals=("p99 < 1s",)), "was held against p99 < 1s, in requests/s, and this against"),
+        (limit(unit="sessions/s"), "in sessions/s, and this"),
+        (limit([refused(500.0)], rate=None, low=None), "no rate of it kept its goals"),
+    ],
+)
+def test_what_was_asked_otherwise_is_no_alternative(other: Limit, says: str) -> None:
+    with pytest.raises(UsageProblem, match=says):
+        advised(instead={"WebSocket": Basis(other)})

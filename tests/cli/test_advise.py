@@ -9,6 +9,7 @@ import pytest
 
 from tests.advise.synthetic import limit
 from tests.cli.conftest import Run
+from wiretrial.catalogues import STUDIES
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.results.advice import Advice
 
@@ -66,9 +67,39 @@ def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("confirm: wiretrial limit http://h/")
 
 
+def test_kept_studies_tell_which_server(
+    wiretrial: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (study,) = [one for one in STUDIES.members() if one.name == "http-vs-websocket"]
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / study.name).symlink_to(study)
+    monkeypatch.setenv("WIRETRIAL_STUDIES", str(tmp_path / "studies"))
+    asked = ("--catalogue", "--users", "50k", "--think", "5s", "--payload", "64")
+    done = wiretrial("advise", *asked, "--report", "page.html")
+    assert (done.returncode, done.stderr) == (EXIT_GOOD, "page: page.html\n")
+    told = " ".join(done.stdout.split())
+    assert told.startswith("1 core of feathers over socketio+ws carries 50,000 users")
+    assert "over http: 3 instead of 1 (feathers, a core answers" in told
+    assert "Nothing was measured now" in told
+    assert "wiretrial-choice" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    (tmp_path / "none").mkdir()
+    monkeypatch.setenv("WIRETRIAL_STUDIES", str(tmp_path / "none"))
+    done = wiretrial("advise", *asked)
+    assert done.returncode == EXIT_USAGE
+    assert "no kept trials are installed" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
+        (("--catalogue", "http://h/", "--rate", "5"), "http://h/ with --catalogue"),
+        (("--catalogue", "--rate", "5", "--goal", "p99 < 1s"), "--goal with --catalogue"),
+        (("--catalogue", "--rate", "5", "--from", "limit.json"), "--from with --catalogue"),
+        (("--catalogue", "--rate", "5", "--growth", "5%"), "--shared and --growth are about"),
+        (("--catalogue", "--users", "5"), "--users without --think"),
+        (("--from", "limit.json", "--rate", "5", "--instead", "ws"), "names no kept result"),
+        (("--from", "limit.json", "--rate", "5", "--instead", "ws=none"), "none: No such file"),
         ((), "neither what to measure nor a kept result is named"),
         (("http://h/",), "how much is to be carried is not said"),
         (("http://h/", "--users", "5", "--rate", "5"), "exclude each other"),

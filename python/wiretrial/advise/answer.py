@@ -5,8 +5,8 @@ Knows what the parts say; must not know how they are worked out, or shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from wiretrial import suggest
 from wiretrial.advise import checking, demand, resources, routes, sizing
@@ -14,8 +14,11 @@ from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
-from wiretrial.results.advice import Advice, Demand, Growth, Purchase, Use
+from wiretrial.results.advice import Advice, Alternative, Demand, Growth, Purchase, Use
 from wiretrial.results.limits import Level, Limit
+
+SESSIONS = "sessions/s"
+"""The unit of what is sent by a traffic file."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Wanted:
     """Names of resources that all instances ask."""
     types: Sequence[Type] = ()
     growth: float | None = None
+    instead: Mapping[str, Basis] = field(default_factory=dict)
+    """Kept results of other protocols or servers, by what they are called."""
 
 
 def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
@@ -78,6 +83,9 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         near=min(near, key=lambda level: level.rate, default=None),
         purchases=_purchases(known, wanted, asked, capacity),
         growth=_growth(asked.highest, needed * capacity, wanted.growth),
+        instead=tuple(
+            _alternative(name, other, limit, demanded) for name, other in wanted.instead.items()
+        ),
         command=checking.command(limit.command, each),
         limit=limit,
         beside=tuple(basis.beside),
@@ -98,6 +106,28 @@ def _unfound(limit: Limit) -> Exception:
         f"no number of instances keeps the goals: one does not at {lowest.rate:,.4g}"
         f" {limit.unit}, the lowest rate that was tried ({lowest.why})",
         "relax the goal, or look with `wiretrial load` at what takes the time",
+    )
+
+
+def _alternative(name: str, other: Basis, own: Limit, demanded: Asked) -> Alternative:
+    """What the same people would need of it. Raises where it was measured for something else."""
+    kept = other.limit
+    if kept.rate is None:
+        raise UsageProblem(f"--instead {name}: no rate of it kept its goals", "leave it out")
+    if kept.goals != own.goals or (kept.unit == SESSIONS) != (own.unit == SESSIONS):
+        raise UsageProblem(
+            f"--instead {name} was held against {', '.join(kept.goals) or 'no goal'}, in"
+            f" {kept.unit}, and this against {', '.join(own.goals) or 'no goal'}, in {own.unit}",
+            "measure both with the same goals and messages",
+        )
+    capacity = kept.low or kept.rate
+    asked = demand.carried(demanded, kept, other.levels)
+    return Alternative(
+        name=name,
+        target=kept.target,
+        unit=kept.unit,
+        capacity=capacity,
+        instances=sizing.instances(asked.highest, capacity),
     )
 
 

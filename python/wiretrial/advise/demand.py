@@ -12,6 +12,11 @@ from wiretrial.errors import UsageProblem
 from wiretrial.results.advice import Demand
 from wiretrial.results.limits import Level, Limit
 
+_RESTLESS = (
+    "users who never wait ask as often as they are answered",
+    "say how long each waits between two messages, as --think 5s",
+)
+
 
 @dataclass(frozen=True)
 class OfRate:
@@ -19,6 +24,10 @@ class OfRate:
 
     rate: float
     peak: float = 1.0
+
+    def of_kept(self) -> Demand:
+        """It, whatever was measured."""
+        return Demand(rate=self.rate, peak=self.peak)
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,14 @@ class OfUsers:
                 "say how long a user waits between two messages, as --think 5s, or give --rate",
             )
 
+    def of_kept(self) -> Demand:
+        """Of servers that were measured already: a message takes no time beside the waiting."""
+        self.require_told(of_sessions=False)
+        if not self.think_ns:
+            raise UsageProblem(*_RESTLESS)
+        rate = self.users * 1e9 / self.think_ns
+        return Demand(rate=rate, peak=self.peak, users=self.users, think_ns=float(self.think_ns))
+
     def demand(self, limit: Limit, levels: Sequence[Level]) -> Demand:
         """The shortest stay of the kept levels counts, by which users send most."""
         self.require_told(of_sessions=limit.unit == "sessions/s")
@@ -45,10 +62,7 @@ class OfUsers:
         stay_ns = min(stays, default=0.0) + limit.thinking_ns
         cycle_ns = (self.think_ns or 0) + stay_ns
         if cycle_ns <= 0:
-            raise UsageProblem(
-                "users who never wait ask as often as they are answered",
-                "say how long each waits between two messages, as --think 5s",
-            )
+            raise UsageProblem(*_RESTLESS)
         return Demand(
             rate=self.users * 1e9 / cycle_ns,
             peak=self.peak,
@@ -64,5 +78,5 @@ Asked = OfRate | OfUsers
 def carried(asked: Asked, limit: Limit, levels: Sequence[Level]) -> Demand:
     """What must be carried, by these levels; a rate is the same whatever was measured."""
     if isinstance(asked, OfRate):
-        return Demand(rate=asked.rate, peak=asked.peak)
+        return asked.of_kept()
     return asked.demand(limit, levels)

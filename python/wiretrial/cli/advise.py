@@ -23,6 +23,8 @@ Examples:
   wiretrial advise shop.toml --users 9k --server app=pid:4711 --server db=podman:pg --shared db
   wiretrial advise http://127.0.0.1:8080/ --rate 9k --machine small=0.17/h,4,16GiB
   wiretrial advise --from advice.json --users 80k --think 5s
+  wiretrial advise --from http.json --rate 20k --instead WebSocket=ws.json
+  wiretrial advise --catalogue --users 50k --think 5s --payload 64
 
 One instance is measured: the highest rate that keeps the goals, then lower ones for what a message
 takes of each server. --from works on a kept result of advise or limit (--format json), and
@@ -124,6 +126,24 @@ def advise(
             rich_help_panel=SIZE,
         ),
     ] = None,
+    instead: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--instead",
+            metavar="NAME=FILE",
+            help="A kept result of another protocol or server: how many of it; repeatable.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    catalogue: Annotated[
+        bool,
+        typer.Option(
+            "--catalogue",
+            help="Which server and protocol, from the kept studies alone; nothing is measured.",
+            rich_help_panel=SIZE,
+        ),
+    ] = False,
     goal: options_search.Goals = None,
     connections: options_search.Connections = None,
     duration: options_search.Duration = options_search.LEVEL,
@@ -180,8 +200,15 @@ def advise(
         shared=tuple(shared or ()),
         machines=tuple(machine or ()),
         growth=growth,
+        instead=tuple(instead or ()),
     )
     output = limiting.Kept(keep_secrets, format_, file, page)
+    if catalogue:
+        from wiretrial.cli import advising_catalogue
+
+        measuring = {"--from": kept, "--goal": goal, "--server": server, "--instead": instead}
+        advising_catalogue.require_alone(url, measuring)
+        return advising_catalogue.answer(sized, payload, output)
     if kept is not None:
         if url is not None:
             raise UsageProblem(
@@ -191,7 +218,7 @@ def advise(
     if url is None:
         raise UsageProblem(
             "neither what to measure nor a kept result is named",
-            "give a URL or a traffic file, or --from FILE",
+            "give a URL or a traffic file, --from FILE, or --catalogue for the kept studies",
         )
     typed = loading.Typed(
         url,

@@ -50,6 +50,7 @@ class Sized:
     shared: tuple[str, ...]
     machines: tuple[str, ...]
     growth: str | None
+    instead: tuple[str, ...] = ()
 
     def demand(self) -> Asked:
         """What is to be carried. Raises what is wrong with it before anything is measured."""
@@ -72,7 +73,11 @@ class Sized:
     def wanted(self) -> Wanted:
         """What is asked beside it."""
         growth = None if self.growth is None else quantities.share(self.growth, "--growth")
-        return Wanted(self.shared, tuple(_types(self.machines)), growth)
+        return Wanted(self.shared, self.types(), growth, dict(map(_alternative, self.instead)))
+
+    def types(self) -> tuple[Type, ...]:
+        """Machines that can be had."""
+        return tuple(_types(self.machines))
 
 
 def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
@@ -125,6 +130,16 @@ def _read(path: Path) -> Basis:
         where = ".".join(map(str, first["loc"]))
         raise UsageProblem(f"{path}: {where}: {first['msg']}", remedy) from error
     raise UsageProblem(f"{path} is no result of a search for the highest rate", remedy)
+
+
+def _alternative(text: str) -> tuple[str, Basis]:
+    name, sign, path = text.partition("=")
+    if not (name.strip() and sign and path):
+        raise UsageProblem(
+            f"--instead {text!r} names no kept result",
+            "write it as NAME=FILE, such as WebSocket=ws.json",
+        )
+    return name.strip(), _read(Path(path))
 
 
 def _types(typed: Sequence[str]) -> Iterator[Type]:

@@ -11,7 +11,7 @@ from functools import partial
 from wiretrial.report import limits, units
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
 from wiretrial.report.views import utilisation
-from wiretrial.results.advice import Advice, Growth, Purchase, RouteUse, Use
+from wiretrial.results.advice import Advice, Alternative, Growth, Purchase, RouteUse, Use
 
 MOST_ROUTES = 3
 """Beside the worst one, in a line; all are in the page's table."""
@@ -46,8 +46,10 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     if told := _routes(advice):
         yield "Routes", told
     yield "Advice", _advised(advice)
-    for purchase in advice.purchases:
-        yield "Machines", _purchase(purchase)
+    for other in advice.instead:
+        yield "Instead", _instead(advice, other)
+    for one in advice.purchases:
+        yield "Machines", purchase(one)
     if advice.growth is not None:
         yield "Growth", _growth(advice, advice.growth)
     yield "Evidence", _evidence(advice)
@@ -234,13 +236,19 @@ def _advised(advice: Advice) -> str:
     return told
 
 
-def _purchase(purchase: Purchase) -> str:
-    many = units.plural(purchase.machines, "machine")
+def _instead(advice: Advice, other: Alternative) -> str:
+    rate = f"one carries {units.trimmed(other.capacity)} {other.unit}"
+    return f"{other.name}: {other.instances} instead of {advice.instances} ({rate}, {other.target})"
+
+
+def purchase(bought: Purchase) -> str:
+    """Machines of one type, and what they cost."""
+    many = units.plural(bought.machines, "machine")
     price = ""
-    if purchase.per_hour is not None:
-        price = f", {purchase.per_hour:,.2f} per hour"
-    each = units.plural(purchase.instances_each, "instance")
-    return f"{purchase.name}: {many} of {each} each, one to spare{price}"
+    if bought.per_hour is not None:
+        price = f", {bought.per_hour:,.2f} per hour"
+    each = units.plural(bought.instances_each, "instance")
+    return f"{bought.name}: {many} of {each} each, one to spare{price}"
 
 
 def _growth(advice: Advice, growth: Growth) -> str:

@@ -103,6 +103,17 @@ class Check(_Part):
         return self.predicted / self.measured - 1
 
 
+class Alternative(_Part):
+    """Another protocol or server, as a kept result of it has it: same demand, same goals."""
+
+    name: str
+    target: str
+    unit: str
+    capacity: float
+    """Of one instance: the lower end of its interval."""
+    instances: int
+
+
 class Purchase(_Part):
     """Machines of one type that hold the advised instances."""
 
@@ -148,6 +159,7 @@ class Advice(_Part):
     purchases: tuple[Purchase, ...] = ()
     """The cheapest first."""
     growth: Growth | None = None
+    instead: tuple[Alternative, ...] = ()
     command: str
     """What confirms it: one instance at its rate, against the same goals."""
     limit: Limit

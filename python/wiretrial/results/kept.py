@@ -67,7 +67,7 @@ def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) ->
 def read(path: Path) -> Kept:
     """The file at `path`; raises `StoreError` where it is none or is not whole."""
     try:
-        lines = _unpacked(path.read_bytes()).decode().splitlines()
+        lines = unpacked(path.read_bytes()).decode().splitlines()
         head = Head.model_validate_json(lines[0])
         trials = tuple(Trial.model_validate(json.loads(line)["trial"]) for line in lines[1:])
     except OSError as error:
@@ -94,7 +94,8 @@ def unpack(path: Path, base: Path) -> ResultsFolder:
     return results
 
 
-def _unpacked(data: bytes) -> bytes:
+def unpacked(data: bytes) -> bytes:
+    """The lines of the file; raises where it is not whole, or far too long."""
     unpacker = lzma.LZMADecompressor()
     found = unpacker.decompress(data, MOST_UNPACKED)
     if not unpacker.eof:
