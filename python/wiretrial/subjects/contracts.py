@@ -22,6 +22,7 @@ from wiretrial.subjects import (
     checks_rpc,
     checks_socketio,
     checks_table,
+    checks_web,
     checks_websocket,
 )
 from wiretrial.subjects.checks import Check, address
@@ -31,7 +32,15 @@ from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, ContractName, Protocol
 from wiretrial.words import CALLS, HTTP
 
 _SOURCES = (
-    *("checks*.py", "contracts.py", "*_parts.py", "*_packets.py", "*_connection.py", "endpoint.py"),
+    *(
+        "checks*.py",
+        "contracts.py",
+        "*_parts.py",
+        "*_packets.py",
+        "*_connection.py",
+        "endpoint.py",
+        "database.py",
+    ),
     *("driver.py", "relay.py", "verify.py"),
 )
 
@@ -40,6 +49,7 @@ _OVER_HTTP: dict[ContractName, tuple[Check, ...]] = {
     "static": checks_http.STATIC,
     "rest": checks_rest.REST,
     "rpc": checks_rpc.HTTP,
+    "web": checks_web.WEB,
 }
 _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
     "ws-echo": checks_socketio.ECHO,

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import SECURE
+from wiretrial.subjects.database_parts import Asked
 from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, Protocol, scheme
 
 DEADLINE_S = 10.0
@@ -44,6 +45,8 @@ class Endpoint(BaseModel):
     """Threads that the server was started with."""
     delay_ms: int = 0
     """Delay that the server was started with."""
+    database: Asked | None = None
+    """Where the server keeps its data, to be looked into; None: it keeps none."""
     deadline_s: float = Field(default_factory=lambda: DEADLINE_S)
     """No answer may take longer."""
 

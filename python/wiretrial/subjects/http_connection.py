@@ -29,6 +29,8 @@ class Answer:
     """Its media type, without parameters; empty where it says none."""
     content: bytes
     will_close: bool
+    charset: str | None = None
+    """What HTTP/1.1 says of its characters; None: nothing."""
     last: Mapping[str, str] = field(default_factory=dict)
     """The fields of what ends it in HTTP/2: its trailers, or its head where nothing follows."""
 
@@ -46,6 +48,10 @@ class Request:
     """Whether it asks for the end of the connection (HTTP/1.1)."""
     head: tuple[tuple[str, str], ...] = ()
     """What its head says in HTTP/2 in place of its body's type and length."""
+    kind: str = "text/plain"
+    """The media type of its body."""
+    fields: tuple[tuple[str, str], ...] = ()
+    """Further fields of its head in HTTP/1.1."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -64,7 +70,8 @@ class Request:
         """The request as it goes over the wire in HTTP/1.1."""
         lines = [f"{self.method} {self.path} HTTP/1.1", f"Host: {endpoint.host}:{endpoint.port}"]
         if self.has_length:
-            lines += [f"Content-Length: {len(self.body)}", "Content-Type: text/plain"]
+            lines += [f"Content-Length: {len(self.body)}", f"Content-Type: {self.kind}"]
+        lines += [f"{name}: {value}" for name, value in self.fields]
         if self.close:
             lines.append("Connection: close")
         return "\r\n".join([*lines, "", ""]).encode() + self.body
@@ -167,6 +174,7 @@ class Http1Connection(Connection):
                 kind=media_type(response.headers.get("Content-Type", "")),
                 content=content,
                 will_close=response.will_close,
+                charset=response.headers.get_content_charset(),
             )
 
     def says_something(self) -> bool:

@@ -26,6 +26,7 @@ from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects import certificates, runfolder
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.contracts import probe
+from wiretrial.subjects.database import Database
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.ports import claim, free_ports, release
 from wiretrial.subjects.spec import (
@@ -52,7 +53,9 @@ class Server(Closing):
 
     `isolation` is a network namespace to run it in, over loopback without. `host` is the address
     that it gets: the first of the namespace, or 127.0.0.1. `ports` are free ones by default.
-    `values` are what its files and its command name beside what every subject may.
+    `values` are what its files and its command name beside what every subject may. A server that
+    needs a database has its own, unless it is given one; `database_cpus` are where that runs, by
+    default the server's.
     """
 
     def __init__(
@@ -69,6 +72,9 @@ class Server(Closing):
         ports: Mapping[str, int] | None = None,
         delay_ms: int = 0,
         values: Mapping[str, str] | None = None,
+        database: Database | None = None,
+        database_cpus: Sequence[int] = (),
+        counts_statements: bool = False,
     ) -> None:
         most = subject.spec.max_threads
         if most is not None and threads > most:
@@ -81,6 +87,13 @@ class Server(Closing):
         self.threads = threads
         self.delay_ms = delay_ms
         self.isolation = isolation
+        self._own_database: Database | None = None
+        if subject.spec.database and database is None:
+            database = self._own_database = Database(
+                cpus=database_cpus or cpus, isolation=isolation, counts=counts_statements
+            )
+        self.database = database
+        """What it keeps its data in; None: it needs none."""
         self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
         self.ports = dict(ports or _ports(subject, self.host, isolation))
         self.folder = runfolder.make(subject.spec.name)
@@ -115,7 +128,11 @@ class Server(Closing):
                 folder=self.folder,
             ),
             cwd=self.folder,
-            env={**os.environ, runfolder.MARK: str(self.folder)},
+            env={
+                **os.environ,
+                **(database.environment if database else {}),
+                runfolder.MARK: str(self.folder),
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -143,6 +160,7 @@ class Server(Closing):
             authority=self.certificate.authority,
             threads=self.threads,
             delay_ms=self.delay_ms,
+            database=self.database.asked if self.database else None,
         )
 
     @property
@@ -192,6 +210,8 @@ class Server(Closing):
     def _forget(self) -> None:
         end_program(self._keeper, STOP_LIMIT_S)
         self._log.close()
+        if self._own_database:
+            self._own_database.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         release(self.ports.values())
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from wiretrial.errors import SubjectUnavailable
-from wiretrial.subjects import toolchains
+from wiretrial.subjects import database_parts, toolchains
 from wiretrial.subjects.spec import SHARED, SPEC_FILE, NpmPack, Subject, fill, sources
 
 STEP_LIMIT_S = 1800
@@ -69,6 +69,8 @@ class Recipe:
         for program in install.needs:
             self._demand(program)
         self.apt(install.apt)
+        if self._subject.spec.database and database_parts.programs() is None:
+            self.apt((database_parts.PACKAGE,))
         self._copy_sources()
         self._unpack_debs(install.deb)
         self._unpack_deb_sources(install.deb_source)

@@ -58,6 +58,7 @@ ContractName = Literal[
     "raw-echo",
     "grpc-echo",
     "table",
+    "web",
     "traffic",
 ]
 TRAFFIC: ContractName = "traffic"
@@ -81,6 +82,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "rpc": (*HTTP, *HTTP2, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
     "grpc-echo": CALLS,
+    "web": HTTP,
     "traffic": (*HTTP, "ws", "wss", "socketio+ws", "socketio+wss"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
@@ -153,6 +155,12 @@ Part = Literal[
     "refused",
     "silence",
     "connections",
+    "data",
+    "clamping",
+    "escaping",
+    "updates",
+    "cached",
+    "session",
 ]
 """What a check of a contract, or of a client driver, is about."""
 
@@ -279,6 +287,8 @@ class Spec(_Record):
     """Threads that it can use at most; None: as many as it is told."""
     priming_s: float = Field(default=0, ge=0, le=60)
     """Seconds for which a server that compiles itself as it runs is asked before each trial."""
+    database: Literal["postgresql"] | None = None
+    """What it keeps its data in: started for each of its starts, and named in its environment."""
     version: Version
     shared: tuple[str, ...] = ()
     """Folders of the catalogue's `_shared` that the build finds at `{build}/shared/NAME`."""
@@ -316,6 +326,10 @@ class Spec(_Record):
                 "a server claims `contracts`, or names a file that says what it answers (traffic ="
                 ' "shop.toml"), and has no `modes`'
             )
+        if ("web" in self.contracts) != (self.database is not None):
+            raise ValueError(
+                'a server of the contract web has database = "postgresql", no other has'
+            )
         carried = {protocol for name in kept for protocol in PROTOCOLS_OF[name]}
         for protocol in self.speaks:
             if protocol not in carried:
@@ -329,6 +343,8 @@ class Spec(_Record):
     def _check_driver(self) -> None:
         if self._kept() or not self.modes:
             raise ValueError("a client has `modes` (kept, fresh), and no `contracts` or `traffic`")
+        if self.database:
+            raise ValueError("database: a client has none")
         if self.priming_s:
             raise ValueError("priming_s: a client has iterations before its first repetition")
 

@@ -159,6 +159,7 @@ def _server_outcomes(
             threads=setting.threads,
             delay_ms=setting.delay_ms,
             cpus=pinning.choose(setting.threads).server,
+            counts_statements=True,
         ) as server:
             server.wait_ports()
             yield server
