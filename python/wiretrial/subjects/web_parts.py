@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 ROWS: Final = 10_000
 """Of `world` and of `cached_world`; a number in them is one of 1 to so many, too."""
-MOST: Final = 500
+MOST: Final = 100
 """Rows that one request may ask for; more is taken for so many."""
 STEP: Final = 7919
 """From one row of a request to the next: prime to `ROWS`, so that no row comes twice."""

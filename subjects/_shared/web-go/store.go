@@ -24,7 +24,7 @@ import (
 const (
 	rows     = 10_000
 	step     = 7919
-	most     = 500
+	most     = 100
 	Greeting = "Hello, World!"
 	HTML     = "text/html; charset=utf-8"
 	JSON     = "application/json"

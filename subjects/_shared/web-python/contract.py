@@ -8,7 +8,7 @@ from typing import Any
 
 ROWS = 10_000
 STEP = 7919
-MOST = 500
+MOST = 100
 GREETING = "Hello, World!"
 ADDED = (0, "One more fortune, made while you wait.")
 HTML = "text/html; charset=utf-8"

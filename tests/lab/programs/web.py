@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FAULTS: set[str] = set()
-ROWS, STEP, MOST = 10_000, 7919, 500
+ROWS, STEP, MOST = 10_000, 7919, 100
 CHANGE = "UPDATE world SET number = %s WHERE id = %s"
 ONE = "SELECT id, number FROM world WHERE id = %s"
 
