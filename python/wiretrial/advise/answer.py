@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wiretrial import suggest
-from wiretrial.advise import checking, demand, resources, routes, sizing
+from wiretrial.advise import checking, demand, memory, resources, routes, sizing
 from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
@@ -30,6 +30,8 @@ class Basis:
     """Levels below the capacity."""
     mixes: Sequence[Level] = ()
     """Levels of other mixes of a traffic file's routes."""
+    crowded: Sequence[Level] = ()
+    """Levels with more connections."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -65,7 +67,7 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
     each = asked.highest / needed
     known = resources.known(levels)
     _require_known(wanted.shared, known)
-    uses = tuple(_use(one, limit.rate, each, asked, wanted.shared) for one in known)
+    uses = tuple(_use(one, basis, each, asked, wanted.shared) for one in known)
     own = resources.binding([one for one in known if one.name not in wanted.shared], limit.rate)
     busiest = resources.binding(known, limit.rate)
     by_route = routes.told(levels, basis.mixes)
@@ -81,7 +83,7 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         routes_lack=by_route.lacks,
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
-        purchases=_purchases(known, wanted, asked, capacity),
+        purchases=_purchases(uses, wanted, asked, needed),
         growth=_growth(asked.highest, needed * capacity, wanted.growth),
         instead=tuple(
             _alternative(name, other, limit, demanded) for name, other in wanted.instead.items()
@@ -89,6 +91,8 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         command=checking.command(limit.command, each),
         limit=limit,
         beside=tuple(basis.beside),
+        crowded=tuple(basis.crowded),
+        kernel_bytes=memory.of_kernel(basis.crowded),
         mixes=tuple(basis.mixes),
     )
 
@@ -147,19 +151,21 @@ def _require_known(names: Collection[str], known: Sequence[Known]) -> None:
             )
 
 
-def _use(one: Known, capacity: float, each: float, asked: Demand, shared: Collection[str]) -> Use:
+def _use(one: Known, basis: Basis, each: float, asked: Demand, shared: Collection[str]) -> Use:
     is_shared, highest = one.name in shared, one.highest
+    assert basis.limit.rate is not None
     return Use(
         name=one.name,
         slope_ns=one.line.slope * 1e9,
         low_ns=one.line.low * 1e9,
         high_ns=one.line.high * 1e9,
         base=one.line.base,
-        at_capacity=one.line.at(capacity),
+        at_capacity=one.line.at(basis.limit.rate),
         advised=one.line.at(asked.highest if is_shared else each),
         of_cpus=highest.of_cpus,
         memory_bytes=highest.memory_bytes,
         memory_limit_bytes=highest.memory_limit_bytes,
+        memory=memory.per_connection(one.name, basis.beside, basis.crowded),
         is_shared=is_shared,
         full_at=one.line.full(highest.of_cpus) if highest.of_cpus else None,
     )
@@ -172,18 +178,19 @@ def _stopped(uses: Sequence[Use], asked: Demand) -> str | None:
 
 
 def _purchases(
-    known: Sequence[Known], wanted: Wanted, asked: Demand, capacity: float
+    uses: Sequence[Use], wanted: Wanted, asked: Demand, needed: int
 ) -> tuple[Purchase, ...]:
     if not wanted.types:
         return ()
-    own = [one.highest for one in known if one.name not in wanted.shared]
-    cpus = [one.of_cpus for one in own]
-    memory = [one.memory_bytes for one in own]
+    own = [use for use in uses if not use.is_shared]
+    users = None if asked.users is None else asked.users / needed
+    cpus = [use.of_cpus for use in own]
+    memory_bytes = [_memory_bytes(use, users) for use in own]
     instance = Instance(
         cpus=sum(filter(None, cpus)) if all(cpus) else None,
-        memory_bytes=sum(filter(None, memory)) if all(memory) else None,
+        memory_bytes=round(sum(filter(None, memory_bytes))) if all(memory_bytes) else None,
     )
-    found = sizing.purchases(wanted.types, instance, asked.highest, capacity)
+    found = sizing.purchases(wanted.types, instance, needed)
     if not found:
         raise UsageProblem(
             "no --machine holds a single instance, which takes"
@@ -191,3 +198,10 @@ def _purchases(
             "name a larger one",
         )
     return found
+
+
+def _memory_bytes(use: Use, users: float | None) -> float | None:
+    """Of one instance with its share of the users; no less than it was seen to take."""
+    if use.memory is None or users is None or use.memory_bytes is None:
+        return use.memory_bytes
+    return max(use.memory_bytes, use.memory.at(users))

@@ -153,7 +153,7 @@ def _purchases(first: Choice, demand: Demand, types: Sequence[Type]) -> tuple[Pu
     if first.memory_bytes is not None and demand.users is not None:
         memory = round(first.memory_bytes * demand.users / first.instances)
     one = Instance(cpus=1.0, memory_bytes=memory)
-    found = sizing.purchases(types, one, demand.highest, demand.highest / first.instances)
+    found = sizing.purchases(types, one, first.instances)
     if not found:
         raise UsageProblem(
             f"no --machine holds one core of {first.server} with its connections",

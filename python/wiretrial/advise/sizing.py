@@ -37,10 +37,8 @@ def instances(demand: float, capacity: float) -> int:
     return max(1, math.ceil(demand / capacity))
 
 
-def purchases(
-    types: Sequence[Type], one: Instance, demand: float, capacity: float
-) -> tuple[Purchase, ...]:
-    """Machines of each type, so that one of them may be lost; the cheapest first.
+def purchases(types: Sequence[Type], one: Instance, needed: int) -> tuple[Purchase, ...]:
+    """Machines of each type for so many instances, and one to spare; the cheapest first.
 
     A type that does not hold a single instance is left out.
     """
@@ -48,7 +46,7 @@ def purchases(
     for kind in types:
         each = _holds(kind, one)
         if each:
-            machines = math.ceil(instances(demand, capacity) / each) + 1
+            machines = math.ceil(needed / each) + 1
             price = None if kind.per_hour is None else machines * kind.per_hour
             found.append(
                 Purchase(name=kind.name, machines=machines, instances_each=each, per_hour=price)

@@ -19,7 +19,7 @@ from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.cli import limiting, output
-from wiretrial.cli.limiting import Kept, Search
+from wiretrial.cli.limiting import Further, Kept, Search
 from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet
 from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem
@@ -33,8 +33,7 @@ CONNECT_TIMEOUT = "30s"
 SHARES = (0.6, 0.2, 0.8, 0.4)
 """Of the capacity: where it is measured what a message takes. Not in order, so that what drifts is
 no slope."""
-OF_MIXES = 0.6
-"""Of the capacity: where other mixes of a traffic file's routes are measured."""
+FURTHER = Further(mixes=0.6, crowded=0.2, connections=(10, 20))
 NO_FLEET = Fleet(address=None, certificates=None, agents=None, on_loss=None)
 _MACHINE = re.compile(r"(?P<name>[^=,]+)=(?P<parts>.+)")
 
@@ -92,12 +91,12 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
         NO_FLEET,
         keeps_secrets=kept.keeps_secrets,
         shares=SHARES,
-        of_mixes=OF_MIXES,
+        further=FURTHER,
     )
     if found.levels.signal is not None:
         return EXIT_SIGNAL + found.levels.signal
     found.require_whole()
-    basis = Basis(found.limit, found.beside, found.mixes)
+    basis = Basis(found.limit, found.beside, found.mixes, found.crowded)
     _show(answer.advice(basis, asked, wanted), kept)
     return EXIT_GOOD
 
@@ -122,7 +121,7 @@ def _read(path: Path) -> Basis:
     try:
         if schema == ADVICE_SCHEMA:
             made = Advice.model_validate(document)
-            return Basis(made.limit, made.beside, made.mixes)
+            return Basis(made.limit, made.beside, made.mixes, made.crowded)
         if schema == LIMIT_SCHEMA:
             return Basis(Limit.model_validate(document))
     except ValidationError as error:

@@ -23,6 +23,7 @@ from wiretrial.plan_traffic import Traffic
 from wiretrial.report import goal_metrics, limit_text, resources
 from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
+from wiretrial.report.sums import total
 from wiretrial.results import quantiles
 from wiretrial.results.limits import End, Figure, Level, Limit, Reason, RouteRate
 from wiretrial.results.model import Trial
@@ -33,6 +34,8 @@ from wiretrial.studies.sent import now
 from wiretrial.traffic import loads, mixes
 
 PROBE_NS = 1_000_000_000
+MOST_CONNECTIONS = 5_000
+"""Held for their memory."""
 USUAL = 0.99
 """The quantile that is shown where no goal is about a time."""
 
@@ -154,6 +157,34 @@ class Levels:
                 output.say(f"mix {number} of {len(chosen)}: {rate:,.3g} {self._unit}")
         return tuple(measured)
 
+    def crowded(
+        self, settings: Settings, made: Limit, share: float, times: Sequence[int]
+    ) -> tuple[Level, ...]:
+        """Levels at this share of the rate with so many times the connections, for their memory.
+
+        None where users share a pool, and none beyond what this machine has descriptors for.
+        """
+        lowest, load = made.low or made.rate, self.plan.load
+        if lowest is None or load.users is not None or made.end in ("interrupted", "failed"):
+            return ()
+        measured: list[Level] = []
+        for number, factor in enumerate(times, 1):
+            rate = share * lowest
+            left_ns = (len(times) - number + 1) * settings.whole_ns(rate)
+            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
+            many = min(factor * load.connections, MOST_CONNECTIONS)
+            try:
+                level = self._measure(step, connections=many)
+            except EngineFailed:
+                # Descriptors or ports are too few for so many, here or there.
+                break
+            if self.signal is not None:
+                break
+            measured.append(level)
+            if not sys.stderr.isatty():
+                output.say(f"with {many:,} connections: {rate:,.3g} {self._unit}")
+        return tuple(measured)
+
     def probed(self) -> float:
         """A rate to begin with: half of what a closed loop reaches in a second."""
         load = self.plan.load.model_copy(update={"executor": ClosedLoop()})
@@ -191,10 +222,12 @@ class Levels:
     def _elapsed_ns(self) -> int:
         return time.monotonic_ns() - self.begun_ns
 
-    def _measure(self, step: Step, mix: Traffic | None = None) -> Level:
+    def _measure(
+        self, step: Step, mix: Traffic | None = None, connections: int | None = None
+    ) -> Level:
         """One level. What a person sees of it meanwhile is headed by how long it all takes.
 
-        `mix`: sessions in place of the plan's.
+        `mix`: sessions in place of the plan's. `connections`: in place of its own.
         """
         load = self.plan.load
         executor = load.executor
@@ -207,6 +240,8 @@ class Levels:
             users = loads.enough(sessions, step.rate, self._session_s)
             pool = None if load.users is None else load.connections
             update |= loads.pooled(users, pool, is_counted=False)
+        if connections is not None:
+            update["connections"] = connections
         plan = self.plan.model_copy(
             update={
                 "traffic": sessions,
@@ -217,6 +252,7 @@ class Levels:
         left = estimate.words(step.left_ns)
         search = f"search {step.search} of {self.searches}" if step.search else "beside them"
         search = "routes in another mix" if mix else search
+        search = f"{connections:,} connections" if connections else search
         heading = f"{search}, level {step.number}: {step.rate:,.0f} {self._unit}, about {left} left"
         trial = self._run(plan, heading)
         self._session_s = _session_s(trial) or self._session_s
@@ -273,6 +309,9 @@ class Levels:
             stay_ns=_stay_ns(measured),
             bytes=measured.transport_bytes,
             resources=resources.used(measured),
+            kernel_bytes=measured.per_connection(
+                lambda each: total(each.tcp_memory_bytes, each.socket_slab_bytes)
+            ),
             routes=tuple(
                 RouteRate(name=route.name, rate=route.rate) for route in measured.routed.routes
             ),

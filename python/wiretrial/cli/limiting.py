@@ -98,6 +98,17 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Further:
+    """What is measured after the search and the levels beside it, at shares of its rate."""
+
+    mixes: float
+    """Other mixes of a traffic file's routes."""
+    crowded: float
+    """More connections, so many times as many as the search had."""
+    connections: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Searched:
     """What was found, and how the search ended."""
 
@@ -107,6 +118,8 @@ class Searched:
     """At shares of the rate that was found."""
     mixes: tuple[Level, ...] = ()
     """Of other mixes of a traffic file's routes."""
+    crowded: tuple[Level, ...] = ()
+    """With more connections."""
 
     def require_whole(self) -> None:
         """Raises what ended it, where it was not the search itself."""
@@ -135,12 +148,9 @@ def searched(
     *,
     keeps_secrets: bool,
     shares: Sequence[float] = (),
-    of_mixes: float | None = None,
+    further: Further | None = None,
 ) -> Searched:
-    """The search, then a level at each of these shares of the rate that it found.
-
-    `of_mixes`: then, at this share of it, other mixes of a traffic file's routes.
-    """
+    """The search, then a level at each of these shares of the rate that it found, then further."""
     many = FleetWanted.of(fleet)
     parts = address.parse_all(typed.servers)
     opening.require_prompt(parts)
@@ -176,9 +186,13 @@ def searched(
             settings = _settings(search, levels)
             made = levels.climbed(settings)
             beside = levels.beside(settings, made, shares)
-            if of_mixes is None or levels.signal is not None:
+            if further is None or levels.signal is not None:
                 return Searched(made, levels, beside)
-            return Searched(made, levels, beside, levels.mixed(settings, made, of_mixes))
+            mixed = levels.mixed(settings, made, further.mixes)
+            if levels.signal is not None:
+                return Searched(made, levels, beside, mixed)
+            crowded = levels.crowded(settings, made, further.crowded, further.connections)
+            return Searched(made, levels, beside, mixed, crowded)
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
 

@@ -11,8 +11,10 @@ from functools import partial
 from wiretrial.report import limits, units
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
 from wiretrial.report.views import utilisation
-from wiretrial.results.advice import Advice, Alternative, Growth, Purchase, RouteUse, Use
+from wiretrial.results.advice import Advice, Alternative, Growth, Memory, Purchase, RouteUse, Use
 
+FURTHEST = 2
+"""Times the connections that were measured; beyond it a figure is called extrapolated."""
 MOST_ROUTES = 3
 """Beside the worst one, in a line; all are in the page's table."""
 
@@ -43,6 +45,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield "Binds", told
     if advice.uses:
         yield "Costs", _costs(advice)
+    if told := _memory(advice):
+        yield "Memory", told
     if told := _routes(advice):
         yield "Routes", told
     yield "Advice", _advised(advice)
@@ -159,6 +163,39 @@ def _cost(use: Use) -> str:
         return f"at most {units.duration(use.high_ns)}"
     ends = f"{units.duration(use.low_ns)} to {units.duration(use.high_ns)}"
     return f"{units.duration(use.slope_ns)} ({ends})"
+
+
+def _memory(advice: Advice) -> str:
+    """What a connection takes, and what the users of one instance take together."""
+    known = [use for use in advice.uses if use.memory is not None]
+    if not known:
+        return ""
+    parts = [f"{use.name} {_each(use.memory)}" for use in known if use.memory]
+    if advice.kernel_bytes is not None:
+        parts.append(f"kernel {_bytes(advice.kernel_bytes)}")
+    told = f"per connection: {', '.join(parts)}"
+    users = advice.users_each
+    if users is None:
+        return told
+    own = [use.memory for use in known if use.memory and not use.is_shared]
+    whole = sum(one.at(users) for one in own) + (advice.kernel_bytes or 0.0) * users
+    told += (
+        f". {units.trimmed(users)} users of one instance, a connection each: {_bytes(whole)} and"
+        f" {units.trimmed(users)} descriptors"
+    )
+    most = min(one.most for one in own) if own else 0
+    return f"{told}, extrapolated from {most:,}" if own and users > FURTHEST * most else told
+
+
+def _each(memory: Memory) -> str:
+    if memory.low_bytes <= 0:
+        return f"at most {_bytes(memory.high_bytes)}"
+    ends = f"{_bytes(memory.low_bytes)} to {_bytes(memory.high_bytes)}"
+    return f"{_bytes(memory.each_bytes)} ({ends})"
+
+
+def _bytes(value: float) -> str:
+    return units.fitting(units.BYTES, (value,)).text(value)
 
 
 def _routes(advice: Advice) -> str:

@@ -40,6 +40,22 @@ class Demand(_Part):
         return self.rate * self.peak
 
 
+class Memory(_Part):
+    """Memory of a server for each connection, by a straight line through levels."""
+
+    each_bytes: float
+    low_bytes: float
+    high_bytes: float
+    """Ends of its 95 % interval."""
+    base_bytes: float
+    most: int
+    """Connections: the most that were measured."""
+
+    def at(self, connections: float) -> float:
+        """Bytes with so many connections."""
+        return self.base_bytes + max(self.each_bytes, 0.0) * connections
+
+
 class Use(_Part):
     """One resource: what a message takes of it, and how much of it the advised load keeps busy."""
 
@@ -59,6 +75,8 @@ class Use(_Part):
     of_cpus: float | None
     memory_bytes: int | None
     memory_limit_bytes: int | None
+    memory: Memory | None = Field(default=None, exclude_if=lambda memory: memory is None)
+    """What a connection takes; None: that can't be told."""
     is_shared: bool = False
     """All instances ask the same one."""
     full_at: float | None = None
@@ -165,8 +183,17 @@ class Advice(_Part):
     limit: Limit
     beside: tuple[Level, ...] = ()
     """Levels below the capacity, measured for what a message takes."""
+    crowded: tuple[Level, ...] = ()
+    """Levels with more connections, measured for what each of them takes."""
+    kernel_bytes: float | None = None
+    """Sockets and their buffers, per connection; None: that was not seen."""
     mixes: tuple[Level, ...] = ()
     """Levels of other mixes of a traffic file's routes, measured for what each route takes."""
+
+    @property
+    def users_each(self) -> float | None:
+        """Users of one instance; None: a rate was asked for."""
+        return None if self.demand.users is None else self.demand.users / self.instances
 
     @property
     def worst(self) -> RouteUse | None:

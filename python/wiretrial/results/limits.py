@@ -92,6 +92,8 @@ class Level(_Part):
     bytes: float | None = None
     """TCP payload of one message, both ways."""
     resources: tuple[Resource, ...] = ()
+    kernel_bytes: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Sockets and their buffers, per connection; None: that was not seen."""
     routes: tuple[RouteRate, ...] = Field(default=(), exclude_if=lambda routes: not routes)
     """Of a traffic file: all of them, in its order."""
 

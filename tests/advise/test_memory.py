@@ -1,0 +1,90 @@
+"""Memory of a connection: known slopes come back, and decide which machine holds an instance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.advise.synthetic import level, limit, resource
+from wiretrial.advise import answer
+from wiretrial.advise.answer import Basis, Wanted
+from wiretrial.advise.demand import Asked, OfRate, OfUsers
+from wiretrial.advise.sizing import Type
+from wiretrial.report import advice
+from wiretrial.results.advice import Advice
+from wiretrial.results.limits import Level
+
+USERS = OfUsers(30_000, 5_000_000_000)
+"""6,000 requests per second: one instance."""
+
+
+def held(connections: int, **changes: Any) -> Level:
+    """30 MB at rest, 20 kB for each connection."""
+    server = resource(2000.0, memory_bytes=30_000_000 + 20_000 * connections)
+    return level(2000.0, [server], connections=connections, search=0, **changes)
+
+
+BESIDE = (held(100), held(100), held(100))
+CROWDED = (held(1000, kernel_bytes=6000.0), held(2000, kernel_bytes=7000.0))
+
+
+def advised(crowded: tuple[Level, ...] = CROWDED, asked: Asked = USERS, **wanted: Any) -> Advice:
+    return answer.advice(Basis(limit(), BESIDE, (), crowded), asked, Wanted(**wanted))
+
+
+def told(made: Advice) -> str:
+    return dict(advice.lines(made)).get("Memory", "")
+
+
+def test_a_connection_takes_what_it_does() -> None:
+    made = advised()
+    memory = made.uses[0].memory
+    assert memory is not None
+    assert [memory.each_bytes, memory.low_bytes, memory.high_bytes] == pytest.approx([20_000] * 3)
+    assert (memory.most, made.kernel_bytes) == (2000, 6500.0)
+    assert told(made) == (
+        "per connection: server 20.0 kB (20.0 kB to 20.0 kB), kernel 6.50 kB. 30,000 users of one"
+        " instance, a connection each: 825 MB and 30,000 descriptors, extrapolated from 2,000"
+    )
+
+
+def test_a_rate_has_no_users() -> None:
+    assert told(advised(asked=OfRate(5000.0))).endswith("kernel 6.50 kB")
+
+
+def test_a_machine_holds_an_instance_with_its_users() -> None:
+    # 630 MB each: one to a GiB, though two would hold what was seen at 2,000 connections.
+    (bought,) = advised(types=(Type("m", cores=8, memory_bytes=1 << 30),)).purchases
+    assert bought.instances_each == 1
+    (bought,) = advised(asked=OfRate(6000.0), types=(Type("m", 8, 1 << 30),)).purchases
+    assert bought.instances_each == 8
+
+
+@pytest.mark.parametrize(
+    "crowded",
+    [
+        (),
+        (held(110),),
+        tuple(one.model_copy(update={"is_kept": False, "reason": "invalid"}) for one in CROWDED),
+        (level(2000.0, [resource(2000.0, memory_bytes=1_000_000)], connections=2000),),
+    ],
+)
+def test_what_tells_nothing_is_not_told(crowded: tuple[Level, ...]) -> None:
+    made = advised(crowded)
+    assert made.uses[0].memory is None
+    assert told(made) == ""
+
+
+def test_less_than_the_scatter_is_at_most_so_much() -> None:
+    def seen(connections: int, memory: int) -> Level:
+        return level(2000.0, [resource(2000.0, memory_bytes=memory)], connections=connections)
+
+    noisy = answer.advice(
+        Basis(
+            limit(), (seen(100, 30_000_000), seen(100, 32_000_000)), (), (seen(2000, 31_500_000),)
+        ),
+        USERS,
+        Wanted(),
+    )
+    assert told(noisy).startswith("per connection: server at most ")
