@@ -13,7 +13,7 @@ X = [100.0, 100.0, 100.0, 1000.0, 2000.0]
 
 def test_a_known_slope_comes_back() -> None:
     found = slope.fit(X, [3e7 + 2e4 * x for x in X])
-    assert (found.base, found.most) == (pytest.approx(3e7), 2000.0)
+    assert [found.base, found.most] == pytest.approx([3e7, 2000.0])
     assert [found.value, found.low, found.high] == pytest.approx([2e4] * 3)
 
 
