@@ -195,27 +195,31 @@ impl Connection {
         let out = transport.out();
         buffers.lend(out);
         let before = out.len();
-        let mut payload_sent = 0;
+        let numbers = (0..u64::from(count)).map(|place| first.wrapping_add(place));
         let long = payloads.longest() > LONG;
-        let mut numbers = (0..u64::from(count)).map(|place| first.wrapping_add(place));
+        let mut payload_sent = 0;
         if let Some(streams) = payloads.streams() {
-            streams::ask(session, streams, &mut numbers, out);
-        }
-        for number in numbers {
-            if long {
-                let outgoing = &mut self.partial.get_or_insert_default().outgoing;
-                // Nothing may stand between its pieces.
-                while let Some(taken) = Outgoing::advance(outgoing, payloads, out) {
-                    payload_sent += taken;
+            streams::ask(session, streams, numbers, out);
+        } else if let Some(payload) = payloads.alike().filter(|_| !long) {
+            session.encode_alike(first, count, payload, out);
+            payload_sent = count as usize * payload.len();
+        } else {
+            for number in numbers {
+                if long {
+                    let outgoing = &mut self.partial.get_or_insert_default().outgoing;
+                    // Nothing may stand between its pieces.
+                    while let Some(taken) = Outgoing::advance(outgoing, payloads, out) {
+                        payload_sent += taken;
+                    }
+                    *outgoing = Outgoing::begin(session, number, payloads, out);
+                    if outgoing.is_some() {
+                        continue;
+                    }
                 }
-                *outgoing = Outgoing::begin(session, number, payloads, out);
-                if outgoing.is_some() {
-                    continue;
-                }
+                let payload = payloads.get(number);
+                session.encode(&Message::new(number, payload), out);
+                payload_sent += payload.len();
             }
-            let payload = payloads.get(number);
-            session.encode(&Message::new(number, payload), out);
-            payload_sent += payload.len();
         }
         recorder.bytes.payload_sent += payload_sent as u64;
         recorder.bytes.application_sent += (out.len() - before) as u64;

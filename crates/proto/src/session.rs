@@ -40,6 +40,15 @@ pub trait ClientSession {
     /// Appends one message. Requires [`is_open`](Self::is_open).
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>);
 
+    /// The same of so many messages with the same payload on the first route, with this number and those
+    /// after it.
+    #[inline]
+    fn encode_alike(&mut self, first: u64, count: u32, payload: &[u8], out: &mut Vec<u8>) {
+        for place in 0..u64::from(count) {
+            self.encode(&Message::new(first.wrapping_add(place), payload), out);
+        }
+    }
+
     /// Appends what goes before a payload of `length` bytes on this route, which the caller appends
     /// in pieces, all of them before anything else. Requires [`is_open`](Self::is_open). None, and
     /// nothing is appended, where a payload is needed whole: compressed, or inside an envelope.

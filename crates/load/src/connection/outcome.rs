@@ -84,11 +84,9 @@ impl Received {
         recorder: &mut Recorder,
         open_loop: bool,
     ) {
-        if !timeline.is_ordered() {
-            return (0..count).for_each(|_| foreseen(&timeline, recorder));
-        }
         match &mut self.alike {
             Some((first, so_far)) if *first == timeline => *so_far += count,
+            _ if !timeline.is_ordered() => (0..count).for_each(|_| foreseen(&timeline, recorder)),
             _ => {
                 self.record_alike(recorder, open_loop);
                 self.alike = Some((timeline, count));

@@ -108,7 +108,7 @@ impl Connection {
     fn asked_for(&self, tag: Tag) -> Option<Pending> {
         match (&self.ledger, tag) {
             (Ledger::InOrder(ledger), Tag::Oldest) => ledger.front().copied(),
-            (Ledger::Numbered(ledger), Tag::Number(number)) => ledger.get(number).copied(),
+            (Ledger::Numbered(ledger), Tag::Number(number)) => ledger.get(number),
             _ => None,
         }
     }

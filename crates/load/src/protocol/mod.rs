@@ -182,6 +182,11 @@ impl ClientSession for Protocol {
         each!(self, session => session.encode(message, out));
     }
 
+    #[inline]
+    fn encode_alike(&mut self, first: u64, count: u32, payload: &[u8], out: &mut Vec<u8>) {
+        each!(self, session => session.encode_alike(first, count, payload, out));
+    }
+
     fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
         each!(self, session => session.begin(route, length, out))
     }

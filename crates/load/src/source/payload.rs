@@ -67,6 +67,15 @@ impl Payloads {
         self.kind.get(seq)
     }
 
+    /// The payload of all messages, where they have the same.
+    #[inline]
+    pub(crate) fn alike(&self) -> Option<&[u8]> {
+        match &self.kind {
+            Kind::Fixed(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// Are these bytes the payload of the message with this number?
     #[inline]
     pub fn is(&mut self, seq: u64, bytes: &[u8]) -> bool {

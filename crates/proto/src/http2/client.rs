@@ -129,19 +129,32 @@ impl ClientSession for Http2Client {
         if same.is_none() {
             request.write(payload.len() as u64, fill, &mut self.block);
         }
-        let (is_head, is_call) = (request.is_head(), request.is_call());
-        let asked = Asked { number, is_head, is_call, ..Asked::default() };
-        let Some(id) = self.connection.open(asked) else { return };
+        let asked = Asked::of(number, request);
+        let block = same.unwrap_or(&self.block);
+        let Some(id) = self.connection.ask(asked, block, payload, out) else { return };
         // Half of the numbers there are is enough for one connection, and never runs out in the
         // middle of what was begun.
         if request.closes() || id > frame::WIDEST / 2 {
             self.state = State::Leaving;
         }
-        let flags = if payload.is_empty() { frame::END_STREAM } else { 0 };
-        let most = self.connection.peer.max_frame as usize;
-        frame::write_block(id, flags, same.unwrap_or(&self.block), most, out);
-        if !payload.is_empty() {
-            self.connection.send(id, payload, true, out);
+    }
+
+    #[inline]
+    fn encode_alike(&mut self, first: u64, count: u32, payload: &[u8], out: &mut Vec<u8>) {
+        let Some(others) = count.checked_sub(1) else { return };
+        let begin = out.len();
+        self.encode(&Message::new(first, payload), out);
+        let second = first.wrapping_add(1);
+        // A block of its own may say what is said once.
+        if self.block.is_empty() && self.state == State::Open {
+            let request = &self.requests[0];
+            let asked = |place: u32| Asked::of(second.wrapping_add(place.into()), request);
+            if self.connection.ask_again((others, asked), payload.len(), begin, out) {
+                return;
+            }
+        }
+        for place in 0..u64::from(others) {
+            self.encode(&Message::new(second.wrapping_add(place), payload), out);
         }
     }
 

@@ -4,11 +4,12 @@
 //! not know what a message says, nor which of its fields may stand where.
 //!
 //! ```text
-//! reading -> control, content, repeats; plain -> repeats
+//! reading -> control, content, repeats; plain -> repeats; all -> open
 //! ```
 
 mod content;
 mod control;
+mod open;
 mod plain;
 mod reading;
 mod repeats;
@@ -20,9 +21,10 @@ use super::allowance::{Allowance, Http2Use, Instants};
 use super::frame::{self, ErrorCode, WIDEST, WINDOW};
 use super::hpack::{self, HpackDecoder};
 use super::settings::Settings;
-use super::streams::{Identified, Streams};
+use super::streams::Identified;
 use crate::ErrorClass;
 use content::Held;
+use open::OpenStreams;
 use reading::Reading;
 use repeats::Repeat;
 
@@ -84,7 +86,7 @@ pub(super) struct Connection<M> {
     /// The last blocks that were read: of a message's head, and behind its content. None: they are not
     /// kept.
     repeats: Option<Box<[Repeat; 2]>>,
-    streams: Streams<Stream<M>>,
+    streams: OpenStreams<M>,
     /// The number of the next stream that the client opens; they are odd.
     next: u32,
     /// Streams behind this one were not processed by the peer, as it said.
@@ -187,14 +189,15 @@ const fn broken(code: ErrorCode, detail: &'static str) -> Broken {
 
 impl<M: Default> Connection<M> {
     pub(super) fn new(side: Side, limits: Http2Limits) -> Self {
+        let peer = Settings::default();
         Self {
             side,
             limits,
-            peer: Settings::default(),
+            peer,
             // Ours holds once the peer has acknowledged it; until then, what holds by itself.
             decoder: HpackDecoder::new(limits.header_table_size.max(4096) as usize),
             repeats: None,
-            streams: Streams::default(),
+            streams: OpenStreams::new(peer.initial_window, limits.stream_window),
             next: 1,
             last_processed: WIDEST,
             last_taken: WIDEST,
@@ -256,8 +259,16 @@ impl<M: Default> Connection<M> {
     /// A stream that we open. None: there are no more numbers.
     #[inline]
     pub(super) fn open(&mut self, message: M) -> Option<u32> {
+        let id = self.next_number()?;
+        self.streams.open(id, message);
+        Some(id)
+    }
+
+    /// The number of a stream that we open. None: there are no more.
+    #[inline]
+    fn next_number(&mut self) -> Option<u32> {
         let id = Some(self.next).filter(|&id| id <= WIDEST)?;
-        self.insert(id, message);
+        self.next = id + 2;
         Some(id)
     }
 
@@ -272,13 +283,7 @@ impl<M: Default> Connection<M> {
     #[inline]
     fn insert(&mut self, id: u32, message: M) {
         self.next = id + 2;
-        self.streams.insert(Stream {
-            id,
-            message,
-            send_window: i64::from(self.peer.initial_window),
-            allowance: Allowance::new(self.limits.stream_window),
-            ..Stream::default()
-        });
+        self.streams.open(id, message);
     }
 
     #[inline]
@@ -288,7 +293,7 @@ impl<M: Default> Connection<M> {
 
     /// The stream whose message is this.
     pub(super) fn find(&self, is_it: impl Fn(&M) -> bool) -> Option<u32> {
-        self.streams.iter().find(|stream| is_it(&stream.message)).map(|stream| stream.id)
+        self.streams.messages().find(|(_, message)| is_it(message)).map(|(id, _)| id)
     }
 
     /// The stream is over in both directions. Content of ours that still waits is not wanted.
@@ -352,18 +357,18 @@ impl<M: Default> Connection<M> {
 
     /// The same, where streams with such a message are not waited for.
     pub(super) fn is_done_but_for(&self, is_idle: impl Fn(&M) -> bool) -> bool {
-        let mut streams = self.streams.iter();
-        streams.all(|stream| stream.id > self.last_processed || is_idle(&stream.message))
+        let mut streams = self.streams.messages();
+        streams.all(|(id, message)| id > self.last_processed || is_idle(message))
     }
 
     /// What is kept of each of them.
     pub(super) fn messages(&self) -> impl Iterator<Item = &M> {
-        self.streams.iter().map(|stream| &stream.message)
+        self.streams.messages().map(|(_, message)| message)
     }
 
     /// All streams that are open, in no order.
     pub(super) fn each(&self) -> impl Iterator<Item = u32> {
-        self.streams.iter().map(|stream| stream.id)
+        self.streams.messages().map(|(id, _)| id)
     }
 
     /// Has neither side begun anything that is not over?
@@ -410,7 +415,8 @@ impl<M: Default> Connection<M> {
     /// All waits are over, as the connection is.
     pub(super) fn settle(&mut self) {
         let Self { streams, held, allowance, instants, used, .. } = self;
-        for stream in streams.iter_mut() {
+        // Of the others nobody waits for anything.
+        for stream in streams.touched.iter_mut() {
             used.waited_for_stream(stream.allowance.over(instants));
         }
         used.waited_for_connection(allowance.over(instants));

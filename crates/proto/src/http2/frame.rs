@@ -159,9 +159,19 @@ pub(crate) fn write(kind: Kind, flags: u8, stream: u32, payload: &[u8], out: &mu
 /// Appends a whole block of fields: HEADERS, and as many CONTINUATION frames as it needs.
 #[inline]
 pub(crate) fn write_block(stream: u32, flags: u8, block: &[u8], most: usize, out: &mut Vec<u8>) {
-    let (first, mut rest) = block.split_at(block.len().min(most));
+    if block.len() <= most {
+        write(Kind::Headers, flags | END_HEADERS, stream, block, out);
+    } else {
+        write_pieces(stream, flags, block, most, out);
+    }
+}
+
+/// The same of a block that is too long for one frame.
+#[cold]
+fn write_pieces(stream: u32, flags: u8, block: &[u8], most: usize, out: &mut Vec<u8>) {
+    let (first, mut rest) = block.split_at(most);
     let end = |rest: &[u8]| if rest.is_empty() { END_HEADERS } else { 0 };
-    write(Kind::Headers, flags | end(rest), stream, first, out);
+    write(Kind::Headers, flags, stream, first, out);
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at(rest.len().min(most));
         write(Kind::Continuation, end(behind), stream, piece, out);

@@ -5,6 +5,7 @@
 use super::call;
 use super::connection::Stream;
 use super::inbound::{self, Response};
+use super::request::Http2Request;
 use crate::fields::FieldList;
 use crate::grpc::{self, Deframer};
 
@@ -42,6 +43,12 @@ pub(super) enum Came {
 }
 
 impl Asked {
+    /// The message with this number is such a request.
+    #[inline]
+    pub(super) fn of(number: u64, request: &Http2Request) -> Self {
+        Self { number, is_head: request.is_head(), is_call: request.is_call(), ..Self::default() }
+    }
+
     /// Is it a call whose status is known, and is not OK?
     pub(super) fn has_failed(&self) -> bool {
         self.is_call && !matches!(self.status, 0 | call::MISSING)

@@ -50,12 +50,6 @@ impl<T: Identified + Default> Streams<T> {
         self.places.get(place)
     }
 
-    /// The one at a [place](Self::place).
-    #[inline]
-    pub(super) fn at(&mut self, place: usize) -> &mut T {
-        &mut self.places[place]
-    }
-
     /// Adds one whose number is not there yet.
     #[inline]
     pub(super) fn insert(&mut self, mut one: T) {
@@ -82,9 +76,9 @@ impl<T: Identified + Default> Streams<T> {
         Some(self.remove_at(place, take))
     }
 
-    /// The same by its [place](Self::place).
+    /// The same by where it stands.
     #[inline]
-    pub(super) fn remove_at<R>(&mut self, place: usize, take: impl FnOnce(&mut T) -> R) -> R {
+    fn remove_at<R>(&mut self, place: usize, take: impl FnOnce(&mut T) -> R) -> R {
         let one = &mut self.places[place];
         let taken = take(one);
         one.vacate();
@@ -109,9 +103,9 @@ impl<T: Identified + Default> Streams<T> {
         self.places.iter_mut().filter(|one| one.id() != 0)
     }
 
-    /// Where it stands until one is added or removed.
+    /// Where it stands, until one is added or removed.
     #[inline]
-    pub(super) fn place(&self, id: u32) -> Option<usize> {
+    fn place(&self, id: u32) -> Option<usize> {
         if self.places.is_empty() || id == 0 {
             return None;
         }

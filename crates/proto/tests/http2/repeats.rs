@@ -169,6 +169,20 @@ fn plain_replies_need_no_events_however_their_frames_are_mixed() {
 }
 
 #[test]
+fn a_reply_that_comes_whole_is_taken_whole_and_its_head_alone_where_nobody_wants_it() {
+    let head = |stream| headers(0, stream, &[":status=200", "a=b"]);
+    let whole = |stream, content: &[u8]| [head(stream), frame(DATA, END, stream, content)].concat();
+    let bytes = [whole(5, b"three"), whole(3, b"two")].concat();
+    let both = ["Number(12) 200 three", "Number(11) 200 two"].map(str::to_owned).to_vec();
+    assert_eq!(taken(&bytes, |_| true), (both.clone(), bytes.len()));
+    let first = whole(5, b"three").len();
+    let wanted = |reply: &Reply<'_>| reply.payload == b"three";
+    assert_eq!(taken(&bytes, wanted), (both[..1].to_vec(), first + head(3).len()));
+    assert_eq!(taken(&bytes[..bytes.len() - 1], |_| true).1, first + head(3).len());
+    assert_eq!(taken(&[&bytes[..first], &bytes].concat(), |_| true).1, first, "it is over");
+}
+
+#[test]
 fn what_is_not_plain_is_left_to_its_events() {
     let head = |stream| headers(0, stream, &[":status=200", "a=b"]);
     let content = |stream| frame(DATA, END, stream, b"two");

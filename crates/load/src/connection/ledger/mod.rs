@@ -4,7 +4,7 @@
 //!
 //! It has two forms. Where replies come in order, a message is found without its number, and a
 //! connection that waits for one reply needs no memory beside itself. Where replies carry numbers,
-//! each message has an entry of its own.
+//! each message is found by its own.
 
 mod in_order;
 mod numbered;

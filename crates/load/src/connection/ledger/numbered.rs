@@ -6,18 +6,19 @@ use super::{Begun, Pending};
 use crate::clock::Nanos;
 use crate::mutation::{self, Mutation};
 
-/// Entries of answered messages that are kept, beside as many as wait: they are few where replies
-/// come roughly in order, and then a number is found where it is looked for first.
+/// Runs of answered messages that are kept, beside as many as wait.
 const MOST_IDLE: usize = 64;
+/// The most messages of a run.
+const LONGEST: u32 = u64::BITS;
 
 /// The messages in flight on one connection, in the order of their numbers, which is that in which
-/// they were sent. Finding one takes no search where no entry before it is left out, and a binary
-/// search else.
+/// they were sent. Those of a pack differ in their numbers only, which follow one another: they are kept, stamped
+/// and found as a few runs. Finding one takes no search where it is of the oldest run, and a binary search else.
 #[derive(Debug, Default)]
 pub(crate) struct Numbered {
-    /// The first one waits, if there is one.
-    entries: VecDeque<Entry>,
-    /// How many of them wait.
+    /// The first message of the first one waits, if there is one.
+    runs: VecDeque<Run>,
+    /// How many messages wait.
     waiting: usize,
     /// Messages at the end that wait for the next flush to be stamped.
     unstamped: u32,
@@ -27,17 +28,58 @@ pub(crate) struct Numbered {
     refused: VecDeque<u64>,
     /// When the message was sent that was sent last of those that were answered.
     answered: Nanos,
+    /// What came of replies that are not whole, in the order of their messages' numbers.
+    begun: Vec<(u64, Box<Begun>)>,
     /// To be used again.
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Begun>>,
 }
 
+/// Messages that are alike but for their numbers, which follow one another.
 #[derive(Debug)]
-struct Entry {
-    pending: Pending,
-    waits: bool,
-    /// What came of its reply; none: nothing.
-    begun: Option<Box<Begun>>,
+struct Run {
+    first: Pending,
+    /// How many there are, with those that were answered: at least one, and [`LONGEST`] at most.
+    count: u32,
+    /// A bit for each that waits, the first one's the lowest.
+    waits: u64,
+}
+
+/// Where a message stands until one is taken or added.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    run: usize,
+    bit: u32,
+}
+
+/// Where the oldest stands, if there is one.
+const OLDEST: Place = Place { run: 0, bit: 0 };
+
+impl Run {
+    #[inline]
+    fn message(&self, bit: u32) -> Pending {
+        Pending { number: self.first.number.wrapping_add(bit.into()), ..self.first }
+    }
+
+    /// Those that wait, the oldest first.
+    fn waiting(&self) -> impl DoubleEndedIterator<Item = Pending> {
+        (0..self.count)
+            .filter(move |bit| self.waits >> bit & 1 == 1)
+            .map(move |bit| self.message(bit))
+    }
+
+    /// Is there room in it, and is this the next message of it?
+    fn goes_on_with(&self, next: &Pending) -> bool {
+        self.count < LONGEST && self.message(self.count) == *next
+    }
+
+    /// So many more belong to it, at least one; gives how many of them have room.
+    fn add(&mut self, messages: u32) -> u32 {
+        let added = messages.min(LONGEST - self.count);
+        self.waits |= (u64::MAX >> (LONGEST - added)) << self.count;
+        self.count += added;
+        added
+    }
 }
 
 impl Numbered {
@@ -50,14 +92,17 @@ impl Numbered {
 
     /// A connection was asked for on these messages' behalf: that is their send.
     pub(crate) fn push_sent(&mut self, number: u64, count: u32, due: Nanos, sent: Nanos) {
-        // The preflight's number is the last there is.
-        let numbers = (0..u64::from(count)).map(|place| number.wrapping_add(place));
-        self.entries.extend(numbers.map(|number| Entry {
-            pending: Pending { number, due, sent },
-            waits: true,
-            begun: None,
-        }));
         self.waiting += count as usize;
+        let (mut next, mut left) = (Pending { number, due, sent }, count);
+        while left > 0 {
+            if !self.runs.back().is_some_and(|last| last.goes_on_with(&next)) {
+                self.runs.push_back(Run { first: next, count: 0, waits: 0 });
+            }
+            let added = self.runs.back_mut().map_or(left, |last| last.add(left));
+            left -= added;
+            // The preflight's number is the last there is.
+            next.number = next.number.wrapping_add(added.into());
+        }
     }
 
     /// As [`InOrder::stamp_with`](super::InOrder::stamp_with).
@@ -67,8 +112,15 @@ impl Numbered {
         }
         let now = clock();
         let count = std::mem::take(&mut self.unstamped);
-        for entry in self.entries.iter_mut().rev().take(count as usize) {
-            entry.pending.sent = now;
+        let mut left = count;
+        for run in self.runs.iter_mut().rev() {
+            if run.first.sent == Nanos::MAX {
+                run.first.sent = now;
+                left = left.saturating_sub(run.count);
+            }
+            if left == 0 {
+                break;
+            }
         }
         Some((now, count))
     }
@@ -80,19 +132,19 @@ impl Numbered {
 
     /// All that wait, the oldest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Pending> {
-        self.entries.iter().filter(|entry| entry.waits).map(|entry| entry.pending)
+        self.runs.iter().flat_map(Run::waiting)
     }
 
     /// The oldest that waits.
     pub(crate) fn front(&self) -> Option<&Pending> {
-        self.entries.front().map(|entry| &entry.pending)
+        self.runs.front().map(|run| &run.first)
     }
 
     /// All go again, on a new connection.
     pub(crate) fn go_again(&mut self) {
         self.behind = self.waiting;
         self.refused.clear();
-        self.entries.retain(|entry| entry.waits);
+        self.forget_idle();
     }
 
     /// The peer has refused to look at the message with this number, which goes again. False: there
@@ -114,9 +166,17 @@ impl Numbered {
         if self.behind == 0 || self.waiting - self.behind >= room as usize {
             return None;
         }
-        let place = self.entries.len() - self.behind;
         self.behind -= 1;
-        Some(self.entries[place].pending.number)
+        // So many wait behind it.
+        let mut left = self.behind;
+        for run in self.runs.iter().rev() {
+            let waiting = run.waits.count_ones() as usize;
+            if left < waiting {
+                return run.waiting().nth_back(left).map(|pending| pending.number);
+            }
+            left -= waiting;
+        }
+        None
     }
 
     /// Is the oldest on its way to the peer, or was it?
@@ -125,56 +185,57 @@ impl Numbered {
     }
 
     /// The message with this number, if it waits for its reply.
-    pub(crate) fn get(&self, number: u64) -> Option<&Pending> {
-        self.place(number).map(|place| &self.entries[place].pending)
+    pub(crate) fn get(&self, number: u64) -> Option<Pending> {
+        self.place(number).map(|place| self.at(place))
     }
 
     /// The message with this number waits, and what came of its reply.
     pub(crate) fn begun(&mut self, number: u64) -> Option<&mut Begun> {
         let place = self.place(number)?;
-        let place = if mutation::is(Mutation::PieceToOldest) { 0 } else { place };
-        let spare = &mut self.spare;
-        let Entry { pending, begun, .. } = &mut self.entries[place];
-        let begun = begun.get_or_insert_with(|| {
-            let mut begun = spare.pop().unwrap_or_default();
-            begun.messages.last = pending.sent;
-            begun
+        let place = if mutation::is(Mutation::PieceToOldest) { OLDEST } else { place };
+        let Pending { number, sent, .. } = self.at(place);
+        let place = self.begun_at(number).unwrap_or_else(|place| {
+            let mut begun = self.spare.pop().unwrap_or_default();
+            begun.messages.last = sent;
+            self.begun.insert(place, (number, begun));
+            place
         });
-        Some(begun)
+        self.begun.get_mut(place).map(|(_, begun)| &mut **begun)
     }
 
     /// Takes the message with this number out, and what came of its reply; that is to be
     /// [given back](Self::give_back).
     pub(crate) fn take(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {
-        let place =
-            if mutation::is(Mutation::NumberIgnored) { Some(0) } else { self.place(number) };
-        self.take_at(place?)
+        let place = self.place(number);
+        let place = if mutation::is(Mutation::NumberIgnored) { self.oldest() } else { place };
+        place.map(|place| self.take_at(place))
     }
 
     /// Where the message with this number stands until one is taken or added, if it waits for its reply
     /// and nothing of that came before.
     #[inline]
-    pub(crate) fn plain(&self, number: u64) -> Option<(usize, Pending)> {
-        let place =
-            if mutation::is(Mutation::NumberIgnored) { Some(0) } else { self.place(number) };
-        let entry = self.entries.get(place?).filter(|entry| entry.begun.is_none())?;
-        Some((place?, entry.pending))
+    pub(crate) fn plain(&self, number: u64) -> Option<(Place, Pending)> {
+        let place = self.place(number);
+        let place = if mutation::is(Mutation::NumberIgnored) { self.oldest() } else { place };
+        let place = place?;
+        let pending = self.at(place);
+        let is_plain = self.begun_at(pending.number).is_err();
+        is_plain.then_some((place, pending))
     }
 
     /// Takes out what stands at a place that is [plain](Self::plain): it was answered.
     #[inline]
-    pub(crate) fn answer_plain(&mut self, place: usize) {
-        if let Some((pending, _)) = self.take_at(place) {
-            self.note_answered(pending.sent);
-        }
+    pub(crate) fn answer_plain(&mut self, place: Place) {
+        let Pending { number, sent, .. } = self.at(place);
+        self.note_answered(sent);
+        self.leave(place, number);
     }
 
     /// The message with this number, which stays, and what came of its reply; that is to be
     /// [given back](Self::give_back).
     pub(crate) fn look(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {
-        let place = self.place(number)?;
-        let entry = &mut self.entries[place];
-        Some((entry.pending, entry.begun.take()))
+        let pending = self.get(number)?;
+        Some((pending, self.take_begun(number)))
     }
 
     /// Takes the message with this number out: it was answered, and nobody asks what came of its
@@ -188,33 +249,45 @@ impl Numbered {
 
     /// Takes the oldest out, wherever it is: it is given up.
     pub(crate) fn give_up_oldest(&mut self) -> Option<Pending> {
-        let (pending, begun) = self.take_at(0)?;
+        let (pending, begun) = self.oldest().map(|place| self.take_at(place))?;
         self.give_back(begun);
         self.behind = self.behind.min(self.waiting);
         Some(pending)
     }
 
-    fn take_at(&mut self, place: usize) -> Option<(Pending, Option<Box<Begun>>)> {
-        let entry = self.entries.get_mut(place)?;
-        entry.waits = false;
-        let taken = (entry.pending, entry.begun.take());
+    fn take_at(&mut self, place: Place) -> (Pending, Option<Box<Begun>>) {
+        let pending = self.at(place);
+        self.leave(place, pending.number);
+        (pending, self.take_begun(pending.number))
+    }
+
+    /// The message with this number, which stands there, waits no more.
+    #[inline]
+    fn leave(&mut self, Place { run, bit }: Place, number: u64) {
+        self.runs[run].waits &= !(1 << bit);
+        self.waiting -= 1;
         if !self.refused.is_empty() {
-            let number = taken.0.number;
             self.refused.retain(|&refused| refused != number);
         }
-        self.waiting -= 1;
-        while self.entries.front().is_some_and(|entry| !entry.waits) {
-            self.entries.pop_front();
+        while let Some(first) = self.runs.front_mut() {
+            let answered = first.waits.trailing_zeros();
+            if answered < LONGEST {
+                first.waits >>= answered;
+                first.count -= answered;
+                first.first = first.message(answered);
+                break;
+            }
+            self.runs.pop_front();
         }
-        if self.entries.len() > 2 * self.waiting + MOST_IDLE {
-            let unstamped = self.entries.len().saturating_sub(self.unstamped as usize);
-            let mut place = 0;
-            self.entries.retain(|entry| {
-                place += 1;
-                entry.waits || place > unstamped
-            });
+        if self.runs.len() > 2 * self.waiting + MOST_IDLE {
+            self.forget_idle();
         }
-        Some(taken)
+    }
+
+    /// Runs of which nobody waits any more are over.
+    #[cold]
+    fn forget_idle(&mut self) {
+        self.runs.retain(|run| run.waits > 0);
     }
 
     /// A message that was sent at this instant was answered.
@@ -225,6 +298,16 @@ impl Numbered {
     /// Was a message answered that was sent no earlier than at this instant?
     pub(crate) fn has_answered_since(&self, sent: Nanos) -> bool {
         self.answered >= sent
+    }
+
+    /// Where that stands which came of the reply to this message, or else where it would.
+    #[inline]
+    fn begun_at(&self, number: u64) -> Result<usize, usize> {
+        self.begun.binary_search_by_key(&number, |(of, _)| *of)
+    }
+
+    fn take_begun(&mut self, number: u64) -> Option<Box<Begun>> {
+        self.begun_at(number).ok().map(|place| self.begun.remove(place).1)
     }
 
     /// What came of a reply that is over.
@@ -238,7 +321,7 @@ impl Numbered {
 
     /// Has a reply begun to come?
     pub(crate) fn has_begun(&self) -> bool {
-        self.entries.iter().any(|entry| entry.begun.is_some())
+        !self.begun.is_empty()
     }
 
     /// What was begun on a connection that has ended came to nothing, and what waited for room on it
@@ -246,31 +329,49 @@ impl Numbered {
     pub(crate) fn forget_begun(&mut self) {
         self.behind = 0;
         self.refused.clear();
-        for entry in &mut self.entries {
-            entry.begun = None;
-        }
+        self.begun.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
         self.waiting
     }
 
+    fn oldest(&self) -> Option<Place> {
+        (!self.runs.is_empty()).then_some(OLDEST)
+    }
+
+    #[inline]
+    fn at(&self, Place { run, bit }: Place) -> Pending {
+        self.runs[run].message(bit)
+    }
+
     /// Where this message stands, if it waits for its reply.
     #[inline]
-    fn place(&self, number: u64) -> Option<usize> {
+    fn place(&self, number: u64) -> Option<Place> {
         // Numbers of 32 bits may begin anew: they still follow each other from the first one.
-        let from_first = |number: u64| number.wrapping_sub(self.entries[0].pending.number);
-        let ahead = from_first(self.entries.front().map(|_| number)?);
-        let is_it = |place: &usize| {
-            self.entries.get(*place).is_some_and(|entry| entry.pending.number == number)
-        };
-        let place = usize::try_from(ahead).ok().filter(is_it).or_else(|| {
-            let found =
-                self.entries.binary_search_by_key(&ahead, |entry| from_first(entry.pending.number));
-            found.ok()
-        })?;
-        let has_gone = place < self.entries.len() - self.behind;
-        (has_gone && self.entries[place].waits).then_some(place)
+        let first = self.runs.front()?;
+        let ahead = number.wrapping_sub(first.first.number);
+        let run = if ahead < first.count.into() { 0 } else { self.search(ahead)? };
+        let found = &self.runs[run];
+        let bit = number.wrapping_sub(found.first.number);
+        let waits = bit < found.count.into() && found.waits >> bit & 1 == 1;
+        let place = Place { run, bit: bit as u32 };
+        (waits && (self.behind == 0 || self.has_gone(place))).then_some(place)
+    }
+
+    /// The last run that begins no farther behind the first message.
+    fn search(&self, ahead: u64) -> Option<usize> {
+        let first = self.runs.front()?.first.number;
+        let begins = |run: &Run| run.first.number.wrapping_sub(first) <= ahead;
+        self.runs.partition_point(begins).checked_sub(1)
+    }
+
+    /// Is a message that waits none of those that wait for room?
+    #[cold]
+    fn has_gone(&self, Place { run, bit }: Place) -> bool {
+        let behind = self.runs.iter().skip(run + 1).map(|run| run.waits.count_ones());
+        let own = (self.runs[run].waits >> bit).count_ones();
+        (behind.sum::<u32>() + own) as usize > self.behind
     }
 }
 
@@ -288,7 +389,7 @@ mod tests {
         assert_eq!((take(6), take(6)), (Some(6), None));
         assert_eq!((take(5), take(8)), (Some(5), Some(8)));
         assert_eq!(ledger.front().map(|pending| pending.number), Some(7));
-        assert_eq!((ledger.len(), ledger.entries.len()), (1, 2));
+        assert_eq!((ledger.len(), ledger.runs.len()), (1, 1));
     }
 
     #[test]
@@ -350,7 +451,7 @@ mod tests {
             ledger.stamp_with(|| Nanos(number));
             assert!(ledger.take(number).is_some());
         }
-        assert!(ledger.entries.len() <= MOST_IDLE + 2, "{}", ledger.entries.len());
+        assert!(ledger.runs.len() <= MOST_IDLE + 2, "{}", ledger.runs.len());
         assert_eq!(ledger.iter().map(|pending| pending.number).collect::<Vec<_>>(), [0]);
     }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::{Connection, Side};
 use crate::http2::allowance::Http2Use;
-use crate::http2::frame::{self, FrameHead, Kind};
+use crate::http2::frame::{self, FrameHead, HEAD, Kind, WIDEST};
 
 /// Content that waits for a window, the oldest message's first.
 #[derive(Debug, Default)]
@@ -75,6 +75,81 @@ impl Held {
 }
 
 impl<M: Default> Connection<M> {
+    /// Opens a stream, and appends all that we say on it: a block of fields, and content behind it. Gives its
+    /// number; none: there are no more.
+    #[inline]
+    pub(in crate::http2) fn ask(
+        &mut self,
+        message: M,
+        block: &[u8],
+        content: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Option<u32> {
+        let most = self.peer.max_frame as usize;
+        let room = self.peer.initial_window.min(self.send_window) as usize;
+        // What is read frame by frame goes to the table anyway.
+        let is_plain = self.repeats.is_some() && content.len() <= room.min(most);
+        let id = self.next_number()?;
+        if is_plain {
+            self.streams.ask(id, message, content.len() as u32);
+        } else {
+            self.streams.open(id, message);
+        }
+        let flags = if content.is_empty() { frame::END_STREAM } else { 0 };
+        frame::write_block(id, flags, block, most, out);
+        if is_plain && !content.is_empty() {
+            self.send_window -= content.len() as u32;
+            frame::write(Kind::Data, frame::END_STREAM, id, content, out);
+        } else if !content.is_empty() {
+            self.send(id, content, true, out);
+        }
+        Some(id)
+    }
+
+    /// Opens so many more streams and says on each what was said on the one that was opened last: its frames are what
+    /// stands in the output from `begin` on, with so many bytes of content. False, and nothing is done, where not
+    /// all of it may go at once, or has not gone there.
+    #[inline]
+    pub(in crate::http2) fn ask_again(
+        &mut self,
+        (count, message): (u32, impl Fn(u32) -> M),
+        content: usize,
+        begin: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(head) = FrameHead::read(&out[begin..]) else { return false };
+        let behind = HEAD + head.length;
+        let (one, all) = (out.len() - begin, u64::from(count) * content as u64);
+        let is_whole = one == behind + if content > 0 { HEAD + content } else { 0 };
+        let last = u64::from(self.next) + 2 * u64::from(count);
+        let has_room = self.repeats.is_some()
+            && content <= self.peer.initial_window as usize
+            && all <= self.send_window.into()
+            && last <= (WIDEST / 2).into();
+        if !is_whole || !has_room {
+            return false;
+        }
+        let mut left = count as usize;
+        while left > 0 {
+            let there = out.len() - begin;
+            let copied = there.min(left * one);
+            out.extend_from_within(begin..begin + copied);
+            left -= copied / one;
+        }
+        let first = self.next;
+        for (bytes, place) in out[begin + one..].chunks_exact_mut(one).zip(0..) {
+            let id = (first + 2 * place).to_be_bytes();
+            bytes[HEAD - id.len()..HEAD].copy_from_slice(&id);
+            if content > 0 {
+                bytes[behind + HEAD - id.len()..behind + HEAD].copy_from_slice(&id);
+            }
+        }
+        self.next += 2 * count;
+        self.send_window -= all as u32;
+        self.streams.ask_several(first, count, message, content as u32);
+        true
+    }
+
     /// Appends content, and keeps what has no room yet.
     #[inline]
     pub(in crate::http2) fn send(
@@ -86,7 +161,7 @@ impl<M: Default> Connection<M> {
     ) {
         // What waits on the same stream goes first. Where another stream's waits although the
         // connection has room, it is for that stream's window.
-        let waits = || self.streams.get(id).is_some_and(|stream| stream.is_held);
+        let waits = || self.streams.touched.get(id).is_some_and(|stream| stream.is_held);
         let may_go = self.held.queue.is_empty() || !waits();
         let gone = if may_go { self.send_some(id, content, is_end, out) } else { 0 };
         if may_go && gone == content.len() {
@@ -141,14 +216,14 @@ impl<M: Default> Connection<M> {
                 frame::write_block(content.id, frame::END_STREAM, block, most, out);
             }
             if !is_over {
-                let stream = self.streams.get(content.id);
+                let stream = self.streams.touched.get(content.id);
                 content.by_stream = stream.is_some_and(|stream| stream.send_window <= 0);
                 left.push_back(content);
             }
         }
         self.held.queue = left;
         let mut ended = Vec::new();
-        for stream in self.streams.iter_mut().filter(|stream| stream.is_held) {
+        for stream in self.streams.touched.iter_mut().filter(|stream| stream.is_held) {
             let id = stream.id;
             stream.is_held = self.held.queue.iter().any(|content| content.id == id);
             if stream.we_end && !stream.is_held {
@@ -176,7 +251,7 @@ impl<M: Default> Connection<M> {
 
     /// The client has ended a stream; is it over in both directions?
     pub(in crate::http2) fn is_over(&self, id: u32) -> bool {
-        let stream = self.streams.get(id);
+        let stream = self.streams.touched.get(id);
         stream.is_some_and(|it| it.is_tunnel && it.has_ended && it.we_end && !it.is_held)
     }
 

@@ -56,7 +56,8 @@ impl<M: Default> Connection<M> {
         let is_smaller = self.peer.header_table_size < Settings::default().header_table_size;
         self.table_due |= is_smaller && !self.table_told;
         let wider = i64::from(self.peer.initial_window) - i64::from(before.initial_window);
-        for stream in self.streams.iter_mut() {
+        self.streams.send_window = self.peer.initial_window;
+        for stream in self.streams.touched.iter_mut() {
             stream.send_window += wider;
             if stream.send_window > frame::WIDEST.into() {
                 return Err(out_of_bounds(ErrorCode::FlowControlError));
@@ -124,7 +125,7 @@ impl<M: Default> Connection<M> {
     fn reset(&mut self, id: u32, payload: &[u8]) -> Told {
         let code = u32::from_be_bytes(payload.try_into().map_err(|_| wrong_size())?);
         self.gone.retain(|&gone| gone != id);
-        if self.streams.get(id).is_none() {
+        if !self.streams.has(id) {
             return self.check_idle(id).map(|()| None);
         }
         if self.side == Side::Server {
@@ -141,7 +142,7 @@ impl<M: Default> Connection<M> {
     fn priority(&self, id: u32, payload: &[u8]) -> Told {
         if payload.len() != 5 {
             let (code, detail) = (ErrorCode::FrameSizeError, "a PRIORITY of another length");
-            let is_open = self.streams.get(id).is_some();
+            let is_open = self.streams.has(id);
             return if is_open {
                 Ok(Some(Happened::Wrong { id, code, detail }))
             } else {

@@ -9,7 +9,7 @@ use crate::http2::frame::{END_HEADERS, END_STREAM, FrameHead, HEAD, Kind, WINDOW
 /// The flags of fields that end a stream.
 const END: u8 = END_STREAM | END_HEADERS;
 
-impl<M: Default> Connection<M> {
+impl<M: Default + Copy> Connection<M> {
     /// Takes frames from the front of the input for as long as each is the head that the caller
     /// [keeps](Self::keep_fields), or the end of a reply with all that is missing of it: content in one frame that is not
     /// padded, with the fields behind it that the caller keeps, or none. `hear` is told of each such head, `take` of
@@ -22,73 +22,122 @@ impl<M: Default> Connection<M> {
         mut hear: impl FnMut(&mut Stream<M>) -> bool,
         mut take: impl FnMut(&Stream<M>, &[u8], bool) -> bool,
     ) -> usize {
-        let Some(repeats) = self.repeats.as_deref().filter(|_| !self.reading.is_inside()) else {
-            return 0;
-        };
-        let version = self.decoder.version();
+        let Self { repeats, reading, decoder, limits, streams, allowance, instants, used, .. } =
+            self;
+        let Some(repeats) = repeats.as_deref().filter(|_| !reading.is_inside()) else { return 0 };
+        let version = decoder.version();
         let [Some(kept), behind] =
             [repeats[0].kept(false, version), repeats[1].kept(true, version)]
         else {
             return 0;
         };
         // Content that makes a window due to be widened is read.
-        let least = self.limits.connection_window.max(WINDOW) / 2;
-        let least_of_stream = self.limits.stream_window / 2;
-        let most = self.limits.max_frame as usize;
+        let least = limits.connection_window.max(WINDOW) / 2;
+        let least_of_stream = limits.stream_window / 2;
+        let most = limits.max_frame as usize;
         let mut offset = 0;
-        while let Some((head, payload)) = whole(&input[offset..], most) {
-            let Some(place) = self.streams.place(head.stream) else { break };
-            let stream = self.streams.at(place);
-            if stream.has_ended {
+        let mut frame = whole(input, most);
+        while let Some((head, payload)) = frame {
+            let is_head = (head.kind, head.flags) == (Kind::Headers, END_HEADERS);
+            if is_head && kept != payload {
                 break;
             }
-            let mut taken = HEAD + payload.len();
-            if (head.kind, head.flags) == (Kind::Headers, END_HEADERS) {
-                if stream.has_head || kept != payload || !hear(stream) {
+            let mut begin = offset;
+            if is_head {
+                begin += HEAD + payload.len();
+                frame = whole(&input[begin..], most);
+            }
+            let content = frame
+                .filter(|(next, _)| next.stream == head.stream)
+                .and_then(|frame| Content::of(frame, &input[begin..], behind, most))
+                .filter(|content| content.is_plain(allowance.left(), least));
+            // One of which something else has come is read.
+            let Some(place) = streams.queued(head.stream) else { break };
+            let mut stream = streams.look_at(place);
+            if is_head && (stream.has_head || !hear(&mut stream)) {
+                break;
+            }
+            let is_offered = content.is_some();
+            let is_over = content.as_ref().is_some_and(|content| {
+                content.is_right_on(&stream, least_of_stream)
+                    && take(&stream, content.payload, content.has_fields)
+            });
+            let Some(content) = content.filter(|_| is_over) else {
+                if !is_head {
                     break;
                 }
-                offset += taken;
-                continue;
-            }
-            let has_fields = match (head.kind, head.flags) {
-                (Kind::Data, END_STREAM) => false,
-                (Kind::Data, 0) => {
-                    let Some((next, block)) = whole(&input[offset + taken..], most) else { break };
-                    let is_last = !payload.is_empty()
-                        && next.stream == head.stream
-                        && (next.kind, next.flags) == (Kind::Headers, END)
-                        && behind == Some(block)
-                        && stream.allowance.left().saturating_sub(payload.len() as u32)
-                            > least_of_stream;
-                    if !is_last {
-                        break;
-                    }
-                    taken += HEAD + block.len();
-                    true
+                streams.note_head(place, &stream);
+                offset = begin;
+                if is_offered {
+                    break;
                 }
-                _ => break,
+                continue;
             };
-            let length = payload.len() as u32;
-            let is_plain = stream.has_head
-                && !stream.is_held
-                && stream.missing.is_none_or(|missing| missing == u64::from(length))
-                && stream.allowance.is_plain(length)
-                && self.allowance.left().saturating_sub(length) > least;
-            if !is_plain || !take(stream, payload, has_fields) {
-                break;
-            }
-            let waited = self.allowance.take(length, &self.instants).unwrap_or_default();
-            self.used.waited_for_connection(waited);
-            self.reading.empty = 0;
-            self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
-            self.streams.remove_at(place, |_| ());
-            if self.streams.is_empty() {
+            // Where all of the reply was there, nothing was noted of its stream.
+            streams.leave(place);
+            let length = content.payload.len() as u32;
+            let waited = allowance.take(length, instants).unwrap_or_default();
+            used.waited_for_connection(waited);
+            reading.empty = 0;
+            if streams.is_empty() {
                 // Who has nothing to send waits for nothing.
-                self.allowance.over(&self.instants);
+                allowance.over(instants);
             }
-            offset += taken;
+            offset = begin + content.length;
+            frame = whole(&input[offset..], most);
         }
         offset
+    }
+}
+
+/// All content of a reply, and what ends it.
+struct Content<'a> {
+    payload: &'a [u8],
+    /// Fields end it, which are those that the caller has kept.
+    has_fields: bool,
+    /// Of all its frames, bytes.
+    length: usize,
+}
+
+impl<'a> Content<'a> {
+    /// What begins with this frame, the one at the front, if all of it is there and no frame is too long.
+    #[inline]
+    fn of(
+        (head, payload): (FrameHead, &'a [u8]),
+        input: &'a [u8],
+        behind: Option<&[u8]>,
+        most: usize,
+    ) -> Option<Self> {
+        let length = HEAD + payload.len();
+        match (head.kind, head.flags) {
+            (Kind::Data, END_STREAM) => Some(Self { payload, has_fields: false, length }),
+            (Kind::Data, 0) if !payload.is_empty() => {
+                let (next, block) = whole(&input[length..], most)?;
+                let is_end =
+                    next.stream == head.stream && (next.kind, next.flags) == (Kind::Headers, END);
+                let length = length + HEAD + block.len();
+                let is_last = is_end && behind == Some(block);
+                is_last.then_some(Self { payload, has_fields: true, length })
+            }
+            _ => None,
+        }
+    }
+
+    /// May it come without anything to be said of the connection's window, where so much of that is left?
+    #[inline]
+    fn is_plain(&self, left: u32, least: u32) -> bool {
+        left.saturating_sub(self.payload.len() as u32) > least
+    }
+
+    /// The same of its stream, and is it what was to come there?
+    #[inline]
+    fn is_right_on<M>(&self, stream: &Stream<M>, least: u32) -> bool {
+        let length = self.payload.len() as u32;
+        stream.has_head
+            && !stream.is_held
+            && stream.missing.is_none_or(|missing| missing == u64::from(length))
+            && stream.allowance.is_plain(length)
+            && (!self.has_fields || stream.allowance.left() - length > least)
     }
 }
 

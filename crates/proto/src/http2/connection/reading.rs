@@ -221,7 +221,7 @@ impl<M: Default> Connection<M> {
         if is_end {
             self.end(id);
         }
-        let is_told = (is_end || !piece.is_empty()) && self.streams.get(id).is_some();
+        let is_told = (is_end || !piece.is_empty()) && self.streams.has(id);
         let event = is_told.then_some(Happened::Content { id, piece, padding, is_end });
         (piece.len() + padding, event)
     }
