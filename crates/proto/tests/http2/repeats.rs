@@ -183,6 +183,29 @@ fn a_reply_that_comes_whole_is_taken_whole_and_its_head_alone_where_nobody_wants
 }
 
 #[test]
+fn a_head_that_only_adds_is_known_once_the_table_holds_nothing_else() {
+    let content = |stream| frame(DATA, END, stream, b"abc");
+    let head = |stream| raw(0, stream, &[&[OK][..], &added(b'a', b'1')].concat());
+    // A table of so many bytes, where an entry takes 34.
+    let known = |size: u8| {
+        let block = [&[0x3f, size - 31, OK][..], &added(b'b', b'2')].concat();
+        [raw(0, 1, &block), content(1), head(3), content(3)].concat()
+    };
+    let bytes = [head(5), content(5)].concat();
+    let reply = vec!["Number(12) 200 abc".to_owned()];
+    assert_eq!(taken_behind(three(), &known(34), &bytes, |_| true), (reply, bytes.len()));
+    assert_eq!(taken_behind(three(), &known(35), &bytes, |_| true), (vec![], 0));
+    assert_eq!(taken_behind(three(), &known(68), &bytes, |_| true), (vec![], 0));
+    // An index into the table finds what a table does that read each of them.
+    let newest = raw(END, 5, &[NOT_FOUND, NEWEST]);
+    let events = seen(&[known(34), newest.clone()]);
+    assert_eq!(events, ["reply 10 200 'abc'", "reply 11 200 'abc'", "reply 12 404 ''"]);
+    let older = raw(END, 5, &[NOT_FOUND, NEWEST + 1]);
+    assert_eq!(seen(&[known(68), older.clone()])[2], "reply 12 404 ''");
+    assert_eq!(seen(&[known(34), older])[2], "error Protocol");
+}
+
+#[test]
 fn what_is_not_plain_is_left_to_its_events() {
     let head = |stream| headers(0, stream, &[":status=200", "a=b"]);
     let content = |stream| frame(DATA, END, stream, b"two");

@@ -361,7 +361,12 @@ impl<M: Default> Connection<M> {
         }
         if let Some(repeats) = &mut self.repeats {
             let tables = [before, self.decoder.version()];
-            repeats[usize::from(stream.has_head)].was_read(block, is_end, tables);
+            repeats[usize::from(stream.has_head)].was_read(
+                block,
+                is_end,
+                tables,
+                self.decoder.footing(),
+            );
         }
         Ok(Some(Happened::Fields { id, is_end }))
     }

@@ -2,6 +2,8 @@
 //!
 //! Knows bytes, and whether they still mean what they meant; must not know what that is.
 
+use crate::http2::hpack::Footing;
+
 /// Blocks are kept up to this length, bytes: a longer one is read each time.
 const MOST_BYTES: usize = 512;
 
@@ -12,6 +14,10 @@ pub(super) struct Repeat {
     /// Of the table that its indices refer to.
     version: u64,
     is_end: bool,
+    /// So often it came in a row, with nothing between that changed the table.
+    in_a_row: usize,
+    /// The next one means the same and leaves the table as it is.
+    is_steady: bool,
     /// The caller has kept what it says.
     is_known: bool,
 }
@@ -34,21 +40,39 @@ impl Repeat {
         holds.then_some(&self.bytes)
     }
 
-    /// This block was read. Where it changed the table, it means something else the next time.
-    pub(super) fn was_read(&mut self, block: &[u8], is_end: bool, tables: [Option<u64>; 2]) {
-        self.is_known = false;
-        self.bytes.clear();
+    /// This block was read, between these two versions of the table.
+    ///
+    /// Where it refers to what was added, it means something else once it has changed the table. Where it
+    /// only adds, as nginx does with each reply, it changes the table until that holds nothing else: what
+    /// a table holds are the last entries that there is room for, and those are the same ones then.
+    pub(super) fn was_read(
+        &mut self,
+        block: &[u8],
+        is_end: bool,
+        tables: [Option<u64>; 2],
+        footing: Footing,
+    ) {
         let [before, after] = tables;
-        if let Some(version) = after.filter(|_| before == after && block.len() <= MOST_BYTES) {
+        let is_next = before == Some(self.version) && self.is_end == is_end && self.bytes == block;
+        self.in_a_row = if is_next { self.in_a_row.saturating_add(1) } else { 1 };
+        (self.is_known, self.is_steady) = (false, false);
+        let Some(version) = after.filter(|_| block.len() <= MOST_BYTES) else {
+            self.bytes.clear();
+            return;
+        };
+        if !is_next {
+            self.bytes.clear();
             self.bytes.extend_from_slice(block);
-            (self.version, self.is_end) = (version, is_end);
         }
+        (self.version, self.is_end) = (version, is_end);
+        let fills = self.in_a_row.saturating_mul(footing.added) >= footing.room;
+        self.is_steady = before == after || (!footing.needs_table && fills);
     }
 
     /// The caller keeps what the block says that was read last.
     pub(super) fn keep(&mut self) {
         // An empty one is read at once.
-        self.is_known = !self.bytes.is_empty();
+        self.is_known = self.is_steady && !self.bytes.is_empty();
     }
 }
 
@@ -60,7 +84,7 @@ mod tests {
     fn a_block_comes_again_while_its_table_and_its_end_are_the_same() {
         let mut repeat = Repeat::default();
         assert!(!repeat.is_again(b"", false, Some(0)));
-        repeat.was_read(b"abc", false, [Some(3); 2]);
+        repeat.was_read(b"abc", false, [Some(3); 2], Footing::default());
         assert!(!repeat.is_again(b"abc", false, Some(3)), "nobody kept it");
         repeat.keep();
         for (block, is_end, version, is_again) in [
@@ -76,8 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_the_table_or_is_long_is_never_kept() {
+    fn what_rests_on_a_table_that_changed_or_is_long_is_never_kept() {
         let long = vec![b'a'; MOST_BYTES + 1];
+        let footing = Footing { needs_table: true, added: 40, room: 0 };
         for (block, tables) in [
             (&b"abc"[..], [Some(3), Some(4)]),
             (b"abc", [None, Some(3)]),
@@ -86,9 +111,26 @@ mod tests {
             (b"", [Some(3); 2]),
         ] {
             let mut repeat = Repeat::default();
-            repeat.was_read(block, false, tables);
+            repeat.was_read(block, false, tables, footing);
             repeat.keep();
             assert!(!repeat.is_again(block, false, tables[1]), "{tables:?}");
         }
+    }
+
+    #[test]
+    fn what_only_adds_is_kept_once_the_table_holds_nothing_else() {
+        let footing = Footing { needs_table: false, added: 40, room: 100 };
+        let mut repeat = Repeat::default();
+        let mut kept = Vec::new();
+        // What came between two of them changed the table: it begins again.
+        for before in [0, 1, 2, 3, 9, 10, 11] {
+            repeat.was_read(b"abc", false, [Some(before), Some(before + 1)], footing);
+            repeat.keep();
+            kept.push(repeat.is_again(b"abc", false, Some(before + 1)));
+        }
+        assert_eq!(kept, [false, false, true, true, false, false, true]);
+        repeat.was_read(b"abd", false, [Some(12), Some(13)], footing);
+        repeat.keep();
+        assert!(!repeat.is_again(b"abd", false, Some(13)), "another block");
     }
 }

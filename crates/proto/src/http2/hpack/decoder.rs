@@ -3,7 +3,7 @@
 //! Knows representations and the table that they change; must not know which fields are allowed.
 
 use super::HpackError;
-use super::table::DynamicTable;
+use super::table::{self, DynamicTable};
 use crate::fields::FieldList;
 use crate::packed::{self, integer};
 
@@ -18,6 +18,19 @@ pub struct HpackDecoder {
     /// Where strings are read before they are fields.
     name: Vec<u8>,
     value: Vec<u8>,
+    footing: Footing,
+}
+
+/// What the block that was read last has to do with the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::http2) struct Footing {
+    /// It refers to entries that the peer added, or changes the table's size: it means what it means
+    /// with that table alone.
+    pub(in crate::http2) needs_table: bool,
+    /// What it added, as the table counts it, bytes.
+    pub(in crate::http2) added: usize,
+    /// What the table may hold, bytes.
+    pub(in crate::http2) room: usize,
 }
 
 impl HpackDecoder {
@@ -29,6 +42,7 @@ impl HpackDecoder {
             due: None,
             name: Vec::new(),
             value: Vec::new(),
+            footing: Footing::default(),
         }
     }
 
@@ -47,6 +61,11 @@ impl HpackDecoder {
         self.due.is_none().then(|| self.table.changes())
     }
 
+    /// What the block that was read last has to do with the table.
+    pub(in crate::http2) fn footing(&self) -> Footing {
+        self.footing
+    }
+
     /// Reads one whole block and appends its fields. Their size, counted as
     /// `SETTINGS_MAX_HEADER_LIST_SIZE` is (RFC 9113 section 6.5.2), may not be over `most`.
     ///
@@ -61,6 +80,8 @@ impl HpackDecoder {
     ) -> Result<(), HpackError> {
         let mut room = most;
         let mut rest = self.read_changes(block)?;
+        let mut footing =
+            Footing { needs_table: rest.len() < block.len(), added: 0, room: self.table.most() };
         while let Some(&first) = rest.first() {
             let (index, taken) = match first {
                 0x80.. => integer::read(rest, 7)?,
@@ -69,6 +90,7 @@ impl HpackDecoder {
                 _ => integer::read(rest, 4)?,
             };
             rest = &rest[taken..];
+            footing.needs_table |= table::is_dynamic(index);
             if first >= 0x80 {
                 let (name, value) = self.table.get(index)?;
                 room = packed::left(room, name, value)?;
@@ -87,8 +109,10 @@ impl HpackDecoder {
             fields.push(&self.name, &self.value);
             if first >= 0x40 {
                 self.table.add(&self.name, &self.value);
+                footing.added += table::cost(&self.name, &self.value);
             }
         }
+        self.footing = footing;
         Ok(())
     }
 

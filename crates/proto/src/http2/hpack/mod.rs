@@ -15,6 +15,7 @@ mod decoder;
 mod encoder;
 mod table;
 
+pub(super) use decoder::Footing;
 pub use decoder::HpackDecoder;
 pub use encoder::{Secrecy, write_field, write_table_size};
 pub(super) use encoder::{write_name, write_value, write_value_head};

@@ -77,6 +77,16 @@ pub(super) fn place(name: &[u8], value: &[u8]) -> Place {
     packed::place(&STATIC, 1, name, value)
 }
 
+/// Is this the index of an entry that the peer added?
+pub(super) fn is_dynamic(index: usize) -> bool {
+    index > STATIC.len()
+}
+
+/// What an entry takes of the table's size (RFC 7541 section 4.1), bytes.
+pub(super) fn cost(name: &[u8], value: &[u8]) -> usize {
+    name.len() + value.len() + OVERHEAD
+}
+
 /// The dynamic table. Its entries stand in one buffer, the newest last, so that it takes no more
 /// memory than about twice what it may hold.
 #[derive(Debug)]
@@ -120,7 +130,7 @@ impl DynamicTable {
     /// an error (RFC 7541 section 4.4).
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         self.changes += 1;
-        let size = name.len() + value.len() + OVERHEAD;
+        let size = cost(name, value);
         self.shrink_to(self.most.saturating_sub(size));
         if size > self.most {
             return;
@@ -206,6 +216,28 @@ mod tests {
         assert_eq!(table.get(63), Err(HpackError::Index));
         table.add(b"larger than", b"the table");
         assert_eq!((table.get(62), table.size()), (Err(HpackError::Index), 0));
+    }
+
+    #[test]
+    fn a_table_that_holds_nothing_else_stays_as_it_is() {
+        let all = |table: &DynamicTable| {
+            let found = (62..).map_while(|index| table.get(index).ok());
+            found.map(|(name, value)| (name.to_vec(), value.to_vec())).collect::<Vec<_>>()
+        };
+        let fields = [&b"x"[..], b"a longer one", b"one that no small table has room for ......"];
+        for most in 0..400 {
+            for count in 1..=fields.len() {
+                let mut table = DynamicTable::new(most);
+                (0..9).for_each(|_| table.add(b"before", b"all of this"));
+                let added: usize = fields[..count].iter().map(|value| cost(b"a", value)).sum();
+                for _ in 0..most.div_ceil(added).max(1) {
+                    fields[..count].iter().for_each(|value| table.add(b"a", value));
+                }
+                let before = all(&table);
+                fields[..count].iter().for_each(|value| table.add(b"a", value));
+                assert_eq!(before, all(&table), "{count} fields in {most} bytes");
+            }
+        }
     }
 
     #[test]
