@@ -10,6 +10,7 @@ import pytest
 from tests.lab.conftest import Children
 from tests.lab.test_matrix import written
 from tests.lab.test_verify import program
+from wiretrial.cli import reports
 from wiretrial.engine import Engine
 from wiretrial.report import html, markdown
 from wiretrial.report.model import build as reported
@@ -104,14 +105,14 @@ def study(folder: Path, workloads: str, *subjects: str) -> Study:
     return matrix.expand("calls", document, command="again", seed=3)
 
 
-def measured(wanted: Study, engine: Engine, folder: Path) -> list[Trial]:
-    """The trials, none of which went wrong."""
+def measured(wanted: Study, engine: Engine, folder: Path, *, many: bool = False) -> list[Trial]:
+    """The trials, none of which went wrong; one for each case, or `many`."""
     results = ResultsFolder.create(folder, "calls", wanted.model_dump_json(by_alias=True))
     seen = list(runner.run(parse(results.document()), results, engine))
     wrong = [one for one in seen if isinstance(one, events.TrialFailed | events.Unavailable)]
     assert wrong == []
     found = results.trials()
-    assert len(found) == len(wanted.cases)
+    assert len(found) == len(wanted.cases) or (many and found)
     for trial in found:
         counters = trial.summary.counters
         assert counters.ok > 0
@@ -188,3 +189,50 @@ def test_the_generator_s_ceiling_is_known_of_calls_without_tls(
         if found.ceiling(wanted, case) is not None
     }
     assert known == {("grpc", kind) for kind in ("unary", "server", "client", "bidi")}
+
+
+HELD = """
+[[workload]]
+name = "held"
+protocol = ["grpc", "grpcs"]
+contract = "grpc-echo"
+connections = 20
+hold = "50ms"
+trials = 1
+"""
+
+
+def test_connections_are_held_and_then_make_a_call_each(engine: Engine, tmp_path: Path) -> None:
+    wanted = study(tmp_path, HELD, "reference-grpc")
+    trials = measured(wanted, engine, tmp_path)
+    assert {trial.scenario.protocol for trial in trials} == {"grpc", "grpcs"}
+    for trial in trials:
+        assert trial.summary.counters.ok == 20
+        assert trial.summary.counters.statuses == {"OK": 20}
+    told = reported(trials, question=wanted.question, title=wanted.title, command="again")
+    shown = markdown.render(told) + html.render(told)
+    assert "requests/s" not in shown
+
+
+SEARCHED = """
+[[workload]]
+name = "the highest rate"
+protocol = "grpc"
+contract = "grpc-echo"
+connections = 2
+streams = 3
+knee = { quantile = 0.5, objective = "5s", first = 50, ceiling = 100, tolerance = 0.5 }
+trials = 1
+"""
+
+
+def test_the_highest_rate_of_calls_is_searched_for(engine: Engine, tmp_path: Path) -> None:
+    wanted = study(tmp_path, SEARCHED, "reference-grpc")
+    # One trial for each rate that was tried.
+    measured(wanted, engine, tmp_path, many=True)
+    (folder,) = tmp_path.glob("calls-*")
+    told = reports.whole(ResultsFolder.open(folder))
+    assert [knee.what.many for knee in told.knees] == ["calls"]
+    shown = markdown.render(told) + html.render(told)
+    assert "calls/s" in shown
+    assert "requests/s" not in shown

@@ -12,11 +12,12 @@ from tests.report import (
     page_words,
     synthetic_clients,
     synthetic_rest,
+    synthetic_study,
     test_report_break_even,
 )
 from tests.report.synthetic import DEMO, one_trial
 from tests.report.test_report_text import golden
-from wiretrial.report import html, run
+from wiretrial.report import html, markdown, run
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Judgement
 
@@ -85,3 +86,12 @@ def test_a_page_is_lines_of_what_is_read() -> None:
         *("## A B", "one two", "x |", f"1 of 2 | {'3' * 200}", "[A line.]"),
         *("+ More", *["row"] * 7, "(2 more)", "- last"),
     ]
+
+
+def test_a_study_of_searches_alone_has_a_report() -> None:
+    objectives = {"ws: knee": synthetic_study.OBJECTIVE}
+    steps = [trial for trial in synthetic_study.searches() if trial.scenario.subject == "ws"]
+    report = build(steps, question="Q?", title="T", command="again", objectives=objectives)
+    assert report.groups == ()
+    for shown in (html.render(report), markdown.render(report)):
+        assert "Highest rate with p99 within 5 ms" in shown

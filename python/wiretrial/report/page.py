@@ -77,7 +77,8 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     for found in searches_of.together(model.knees):
         yield _searches(found)
     yield page_results.times(model, inside_first)
-    yield page_results.costs(model)
+    if model.groups:
+        yield page_results.costs(model)
     yield courses.section(model)
     charged = receiving.charged(model.families)
     yield Section(receiving_tables.TITLE, tuple(receiving_tables.blocks(charged)))
