@@ -98,6 +98,12 @@ def test_kept_studies_tell_which_server(
         (("--catalogue", "--rate", "5", "--from", "limit.json"), "--from with --catalogue"),
         (("--catalogue", "--rate", "5", "--growth", "5%"), "--shared and --growth are about"),
         (("--catalogue", "--users", "5"), "--users without --think"),
+        (("--from", "limit.json", "--rate", "5", "--size", "two.json"), "names no kept result"),
+        (
+            ("--from", "limit.json", "--rate", "5", "--size", "1=x"),
+            "one instance is what the advice",
+        ),
+        (("--from", "limit.json", "--rate", "5", "--size", "2=none"), "none: No such file"),
         (("--from", "limit.json", "--rate", "5", "--instead", "ws"), "names no kept result"),
         (("--from", "limit.json", "--rate", "5", "--instead", "ws=none"), "none: No such file"),
         ((), "neither what to measure nor a kept result is named"),

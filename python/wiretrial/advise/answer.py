@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wiretrial import suggest
-from wiretrial.advise import checking, demand, memory, resources, routes, sizing
+from wiretrial.advise import checking, demand, memory, resources, routes, scaling, sizing
 from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
@@ -47,6 +47,8 @@ class Wanted:
     """Names of resources that all instances ask."""
     types: Sequence[Type] = ()
     growth: float | None = None
+    sizes: Mapping[int, Limit] = field(default_factory=dict)
+    """Kept limits of several instances together, by their number."""
     instead: Mapping[str, Basis] = field(default_factory=dict)
     """Kept results of other protocols or servers, by what they are called."""
 
@@ -57,7 +59,12 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
     if limit.rate is None:
         raise _unfound(limit)
     asked, capacity = demand.carried(demanded, limit, levels), limit.low or limit.rate
-    needed = sizing.instances(asked.highest, capacity)
+    divided = scaling.of(limit, wanted.sizes) if wanted.sizes else None
+    if divided is None:
+        needed, carried = sizing.instances(asked.highest, capacity), capacity
+    else:
+        needed = scaling.needed(divided, asked.highest, capacity / limit.rate)
+        carried = divided.at(needed) / needed * capacity / limit.rate
     if needed > sizing.MOST_INSTANCES:
         raise UsageProblem(
             f"{asked.highest:,.4g} {limit.unit} are more than {sizing.MOST_INSTANCES:,} instances"
@@ -84,7 +91,8 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
         purchases=_purchases(uses, wanted, asked, needed),
-        growth=_growth(asked.highest, needed * capacity, wanted.growth),
+        growth=_growth(asked.highest, needed * carried, wanted.growth),
+        scaling=divided,
         instead=tuple(
             _alternative(name, other, limit, demanded) for name, other in wanted.instead.items()
         ),

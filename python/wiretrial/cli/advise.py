@@ -23,6 +23,7 @@ Examples:
   wiretrial advise shop.toml --users 9k --server app=pid:4711 --server db=podman:pg --shared db
   wiretrial advise http://127.0.0.1:8080/ --rate 9k --machine small=0.17/h,4,16GiB
   wiretrial advise --from advice.json --users 80k --think 5s
+  wiretrial advise --from one.json --rate 20k --size 2=two.json
   wiretrial advise --from http.json --rate 20k --instead WebSocket=ws.json
   wiretrial advise --catalogue --users 50k --think 5s --payload 64
 
@@ -126,6 +127,16 @@ def advise(
             rich_help_panel=SIZE,
         ),
     ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--size",
+            metavar="N=FILE",
+            help="A kept limit of N instances behind a proxy: how they divide; repeatable.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
     instead: Annotated[
         list[str] | None,
         typer.Option(
@@ -201,12 +212,19 @@ def advise(
         machines=tuple(machine or ()),
         growth=growth,
         instead=tuple(instead or ()),
+        sizes=tuple(size or ()),
     )
     output = limiting.Kept(keep_secrets, format_, file, page)
     if catalogue:
         from wiretrial.cli import advising_catalogue
 
-        measuring = {"--from": kept, "--goal": goal, "--server": server, "--instead": instead}
+        measuring = {
+            "--from": kept,
+            "--goal": goal,
+            "--server": server,
+            "--size": size,
+            "--instead": instead,
+        }
         advising_catalogue.require_alone(url, measuring)
         return advising_catalogue.answer(sized, payload, output)
     if kept is not None:

@@ -50,6 +50,7 @@ class Sized:
     machines: tuple[str, ...]
     growth: str | None
     instead: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
 
     def demand(self) -> Asked:
         """What is to be carried. Raises what is wrong with it before anything is measured."""
@@ -72,7 +73,13 @@ class Sized:
     def wanted(self) -> Wanted:
         """What is asked beside it."""
         growth = None if self.growth is None else quantities.share(self.growth, "--growth")
-        return Wanted(self.shared, self.types(), growth, dict(map(_alternative, self.instead)))
+        return Wanted(
+            shared=self.shared,
+            types=self.types(),
+            growth=growth,
+            sizes=dict(map(_size, self.sizes)),
+            instead=dict(map(_alternative, self.instead)),
+        )
 
     def types(self) -> tuple[Type, ...]:
         """Machines that can be had."""
@@ -139,6 +146,21 @@ def _alternative(text: str) -> tuple[str, Basis]:
             "write it as NAME=FILE, such as WebSocket=ws.json",
         )
     return name.strip(), _read(Path(path))
+
+
+def _size(text: str) -> tuple[int, Limit]:
+    number, sign, path = text.partition("=")
+    if not (sign and path):
+        raise UsageProblem(
+            f"--size {text!r} names no kept result",
+            "write it as N=FILE, such as 2=two.json",
+        )
+    many = quantities.count(number, "--size")
+    if many < 2:
+        raise UsageProblem(
+            f"--size {text}: one instance is what the advice is about", "name two or more"
+        )
+    return many, _read(Path(path)).limit
 
 
 def _types(typed: Sequence[str]) -> Iterator[Type]:

@@ -11,7 +11,17 @@ from functools import partial
 from wiretrial.report import limits, units
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
 from wiretrial.report.views import utilisation
-from wiretrial.results.advice import Advice, Alternative, Growth, Memory, Purchase, RouteUse, Use
+from wiretrial.results.advice import (
+    Advice,
+    Alternative,
+    Coefficient,
+    Growth,
+    Memory,
+    Purchase,
+    RouteUse,
+    Scaling,
+    Use,
+)
 
 FURTHEST = 2
 """Times the connections that were measured; beyond it a figure is called extrapolated."""
@@ -50,6 +60,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     if told := _routes(advice):
         yield "Routes", told
     yield "Advice", _advised(advice)
+    if advice.scaling is not None:
+        yield "Divides", _divides(advice, advice.scaling)
     for other in advice.instead:
         yield "Instead", _instead(advice, other)
     for one in advice.purchases:
@@ -273,6 +285,31 @@ def _advised(advice: Advice) -> str:
     return told
 
 
+def _divides(advice: Advice, scaling: Scaling) -> str:
+    """What several of them carried together, and the law through it."""
+    first, *several = scaling.sizes
+    parts = [
+        f"{size.instances} carried {units.trimmed(size.rate)} {advice.limit.unit},"
+        f" {size.rate / first.rate:.3g} times one"
+        for size in several
+    ]
+    told = f"{'; '.join(parts)}. Contention {_coefficient(scaling.contention)}"
+    if scaling.coherency.low is not None:
+        told += f", coherency {_coefficient(scaling.coherency)}"
+    whole = scaling.at(advice.instances) / advice.instances / scaling.unit
+    return (
+        f"{told}: each of {advice.instances} carries {_percent(whole)} of what one does alone."
+        f" Nothing is told beyond {2 * scaling.most}"
+    )
+
+
+def _coefficient(found: Coefficient) -> str:
+    value = f"{100 * found.value:.2g} %"
+    if found.low is None or found.high is None:
+        return value
+    return f"{value} ({100 * found.low:.2g} to {100 * found.high:.2g})"
+
+
 def _instead(advice: Advice, other: Alternative) -> str:
     rate = f"one carries {units.trimmed(other.capacity)} {other.unit}"
     return f"{other.name}: {other.instances} instead of {advice.instances} ({rate}, {other.target})"
@@ -316,7 +353,7 @@ def _void(advice: Advice) -> str:
         reasons.append(
             f"{units.listed(unmeasured)} can't take that much: it is beyond twice what was measured"
         )
-    elif not any(use.is_shared for use in advice.uses):
+    elif advice.scaling is None and not any(use.is_shared for use in advice.uses):
         reasons.append("the instances share something, such as a database (--shared)")
     if advice.limit.is_at_least:
         reasons.append(

@@ -121,6 +121,43 @@ class Check(_Part):
         return self.predicted / self.measured - 1
 
 
+class Size(_Part):
+    """So many instances together, behind what divides the load among them."""
+
+    instances: int
+    target: str
+    rate: float
+    """The highest that kept the goals."""
+
+
+class Coefficient(_Part):
+    """Of the law of scalability, with its 95 % interval; None: too few sizes for one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Scaling(_Part):
+    """How instances divide the load (`stats.scalability`)."""
+
+    sizes: tuple[Size, ...]
+    unit: float
+    contention: Coefficient
+    coherency: Coefficient
+
+    @property
+    def most(self) -> int:
+        """The most instances that were measured together."""
+        return max(size.instances for size in self.sizes)
+
+    def at(self, number: int) -> float:
+        """What so many carry together, most likely."""
+        more = number - 1
+        waits = 1 + self.contention.value * more + self.coherency.value * number * more
+        return self.unit * number / waits
+
+
 class Alternative(_Part):
     """Another protocol or server, as a kept result of it has it: same demand, same goals."""
 
@@ -177,6 +214,8 @@ class Advice(_Part):
     purchases: tuple[Purchase, ...] = ()
     """The cheapest first."""
     growth: Growth | None = None
+    scaling: Scaling | None = None
+    """How several of them divide the load; None: one alone was measured."""
     instead: tuple[Alternative, ...] = ()
     command: str
     """What confirms it: one instance at its rate, against the same goals."""

@@ -45,12 +45,18 @@ class Scalability:
         return self.unit.value * n / grown
 
 
-def fit(concurrency: Sequence[float], throughput: Sequence[float]) -> Scalability:
-    """The law through (n, X) of at least six different n of 1 or more."""
+def fit(
+    concurrency: Sequence[float], throughput: Sequence[float], fewest: int = FEWEST_LEVELS
+) -> Scalability:
+    """The law through (n, X) of at least six different n of 1 or more.
+
+    `fewest`: fewer where each is measured with care; it has three coefficients, and needs a fourth
+    level for their intervals.
+    """
     if len(concurrency) != len(throughput):
         raise ValueError("each level needs a throughput")
-    if len(set(concurrency)) < FEWEST_LEVELS:
-        raise ValueError(f"the law needs at least {FEWEST_LEVELS} levels of concurrency")
+    if len(set(concurrency)) < fewest:
+        raise ValueError(f"the law needs at least {fewest} levels of concurrency")
     if min(concurrency) < 1 or min(throughput) <= 0:
         raise ValueError("the law needs concurrency of 1 or more and positive throughput")
     import numpy as np

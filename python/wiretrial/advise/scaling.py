@@ -1,0 +1,101 @@
+"""What several instances carry together: from limits that were measured at several numbers of them.
+
+By Gunther's law (`stats.scalability`) where four numbers or more were measured; of fewer, by the
+part that the largest of them did not divide (Amdahl's law). Nothing is said beyond twice the
+largest number that was measured. Pure: knows limits; must not know what carried them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from wiretrial.errors import MeasurementInvalid, UsageProblem
+from wiretrial.results.advice import Coefficient, Scaling, Size
+from wiretrial.results.limits import Limit
+from wiretrial.stats import scalability
+
+FEWEST = 4
+"""Numbers of instances for both coefficients of the law."""
+FURTHEST = 2
+"""Times the largest number that was measured."""
+
+
+def of(one: Limit, several: Mapping[int, Limit]) -> Scaling:
+    """The law through all of them. Raises where one of them can't be laid beside the others."""
+    assert one.rate is not None
+    sizes = [Size(instances=1, target=one.target, rate=one.rate)]
+    for number, limit in sorted(several.items()):
+        _require_alike(number, limit, one)
+        assert limit.rate is not None
+        sizes.append(Size(instances=number, target=limit.target, rate=limit.rate))
+    if len(sizes) < FEWEST:
+        return _by_largest(sizes)
+    found = scalability.fit(
+        [size.instances for size in sizes], [size.rate for size in sizes], FEWEST
+    )
+    return Scaling(
+        sizes=tuple(sizes),
+        unit=found.unit.value,
+        contention=_told(found.contention),
+        coherency=_told(found.coherency),
+    )
+
+
+def needed(scaling: Scaling, demand: float, share: float) -> int:
+    """The fewest instances that carry a demand. Raises where none that can be told do.
+
+    `share`: the lower end of what one carries, as a share of the most likely figure.
+    """
+    most = FURTHEST * scaling.most
+    for number in range(1, most + 1):
+        if scaling.at(number) * share >= demand:
+            return number
+    best = max(range(1, most + 1), key=scaling.at)
+    if best < most:
+        raise MeasurementInvalid(
+            f"no number of instances carries {demand:,.4g} per second: by --size they carry most"
+            f" together when they are {best}, {scaling.at(best) * share:,.4g}",
+            "find what they share, or split it",
+        )
+    raise MeasurementInvalid(
+        f"{demand:,.4g} per second need more than {most} instances, and {scaling.most} were"
+        " measured together: beyond twice as many it is not known how they divide the load",
+        "measure more of them together, and name that with --size N=FILE",
+    )
+
+
+def _require_alike(number: int, limit: Limit, one: Limit) -> None:
+    if limit.rate is None:
+        raise UsageProblem(f"--size {number}: no rate of it kept its goals", "leave it out")
+    if limit.unit != one.unit or limit.goals != one.goals:
+        raise UsageProblem(
+            f"--size {number} was held against {', '.join(limit.goals) or 'no goal'}, in"
+            f" {limit.unit}, and one instance against {', '.join(one.goals) or 'no goal'}, in"
+            f" {one.unit}",
+            "measure both with the same goals and messages",
+        )
+    if limit.is_at_least or one.is_at_least:
+        which = f"--size {number}" if limit.is_at_least else "what one instance carries"
+        raise UsageProblem(
+            f"{which} is a lower bound, which tells no division",
+            "measure it with more --threads",
+        )
+
+
+def _by_largest(sizes: list[Size]) -> Scaling:
+    """Contention alone, so that the largest comes out as it was measured."""
+    first, last = sizes[0], sizes[-1]
+    gained = last.rate / first.rate
+    contention = max((last.instances / gained - 1) / (last.instances - 1), 0.0)
+    return Scaling(
+        sizes=tuple(sizes),
+        unit=first.rate,
+        contention=Coefficient(value=contention),
+        coherency=Coefficient(value=0.0),
+    )
+
+
+def _told(found: scalability.Coefficient) -> Coefficient:
+    high = found.high if math.isfinite(found.high) else None
+    return Coefficient(value=found.value, low=found.low, high=high)
