@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wiretrial.cli import browser_words, demo_words
 from wiretrial.errors import StoreError
-from wiretrial.report import model, run
+from wiretrial.report import capacities, model, run
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption
@@ -62,7 +62,8 @@ def whole(results: ResultsFolder) -> ReportModel:
         adopted=adoption.read(results),
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
-    beside = () if own else tuple(browser_words.beside_others(made))
+    sized = capacities.sentences(made.capacities)
+    beside = () if own else (*sized, *browser_words.beside_others(made))
     return replace(made, own=own, answer=answer, beside=beside)
 
 

@@ -161,13 +161,18 @@ def _threads(subject: SubjectFacts) -> str:
 
 
 def _plans(trials: Sequence[Trial]) -> Section:
-    # The steps of a search differ in their rate only.
-    by_scenario = {trial.scenario.search or trial.scenario.name: trial for trial in trials}
+    # The steps of a search, and the levels below a top, differ in their rate only.
+    by_scenario = {_whose(trial): trial for trial in trials if not trial.scenario.level_of}
     rows = tuple(
         (name, json.dumps(json.loads(trial.plan.to_json()), separators=(", ", ": ")))
         for name, trial in sorted(by_scenario.items())
     )
     return Section(PLANS, ("Scenario", "Plan"), rows)
+
+
+def _whose(trial: Trial) -> str:
+    """The scenario that a trial stands for."""
+    return trial.scenario.search or trial.scenario.name
 
 
 def _ceilings(trials: Sequence[Trial]) -> Section:
@@ -180,11 +185,12 @@ def _ceilings(trials: Sequence[Trial]) -> Section:
         )
         for name, (ceiling, what) in sorted(
             {
-                t.scenario.search or t.scenario.name: (
+                _whose(t): (
                     t.ceiling,
                     words.of(t.scenario.protocol).many,
                 )
                 for t in trials
+                if not t.scenario.level_of
             }.items()
         )
         if ceiling is not None

@@ -82,16 +82,17 @@ def of_report(model: ReportModel) -> Found:
 
 def report(name: str, found: Found | None, pictures: Mapping[str, str] | None = None) -> str:
     """The page of a study's figures, Markdown. `pictures`: SVG by file below the study's folder."""
+    if found is None:
+        return f"# Results of {name}\n\n{NOTHING_YET}\n"
     made = (
         "Every figure that is kept. What they say together is in [README.md](README.md). This page "
         "is made from [results/found.json](results/found.json) by "
         f"`python -m wiretrial.report.found studies/{name}`; a test holds it against that."
     )
-    figures = f"{NOTHING_YET}\n" if found is None else section(found)
     known = [(_caption(svg), file) for file, svg in (pictures or {}).items()]
     drawn = "\n\n".join(f"**{caption}**\n\n![{caption}]({file})" for caption, file in known)
     shown = f"\n## Pictures\n\n{drawn}\n" if drawn else ""
-    return f"# Results of {name}\n\n{made}\n\n{figures}{shown}"
+    return f"# Results of {name}\n\n{made}\n\n{section(found)}{shown}"
 
 
 def of_study(study: Path) -> str:

@@ -15,6 +15,7 @@ from wiretrial.report import (
     alerts,
     break_even,
     browsed,
+    capacities,
     contest,
     facts,
     findings,
@@ -24,6 +25,7 @@ from wiretrial.report import (
     pooled,
 )
 from wiretrial.report.alerts import WarningRow
+from wiretrial.report.capacities import Capacity
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import Pair
 from wiretrial.report.families import Family, Group, families, grouped
@@ -156,6 +158,11 @@ class ReportModel:
         )
 
     @cached_property
+    def capacities(self) -> tuple[Capacity, ...]:
+        """What lower levels predict, where there are any, against what was measured."""
+        return capacities.of_trials(self.trials)
+
+    @cached_property
     def browsed(self) -> tuple[browsed.Place, ...]:
         """Where a browser sent, with its ways side by side."""
         return browsed.places(self.groups, self.trials)
@@ -228,7 +235,8 @@ def build(
     if not trials:
         raise ValueError("a report needs at least one trial")
     trials = labels.shortened(trials)
-    plain = [trial for trial in trials if trial.scenario.search is None]
+    # A step of a search, and a level below a top, stand beside what is measured and are no rows.
+    plain = [t for t in trials if t.scenario.search is None and t.scenario.level_of is None]
     colours = palette.places(trials, order)
     scenarios = scenario_results(plain, order, colours, common_rate)
     groups = grouped([s for s in scenarios if s.twin_of is None], baselines)

@@ -43,6 +43,7 @@ from wiretrial.report.tables import (
     adoption,
     break_even,
     browsed,
+    capacities,
     claims,
     held,
     limits,
@@ -76,6 +77,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
         yield from _routes(model, family)
     for found in searches_of.together(model.knees):
         yield _searches(found)
+    yield Section(capacities.TITLE, capacities.blocks(model.capacities))
     yield page_results.times(model, inside_first)
     if model.groups:
         yield page_results.costs(model)

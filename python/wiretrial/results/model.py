@@ -18,7 +18,7 @@ from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
 from wiretrial.results.learned import LearnedRule
-from wiretrial.results.observation import Isolation, Observation
+from wiretrial.results.observation import CpuLimit, Isolation, Observation
 from wiretrial.results.watched import WatchedPlace
 from wiretrial.snapshot import Interval, Start, Summary
 
@@ -68,6 +68,8 @@ class Scenario(_Part):
     """The scenario that it was declared to be compared with, before anything was measured."""
     search: str | None = None
     """The search for the highest sustained rate that this is one step of."""
+    level_of: str | None = None
+    """The scenario whose capacity is predicted from this one, a lower level beside others."""
     ranked_by: str | None = None
     """Key of the figure that it is ranked by; None: what its load suggests."""
     floor_ns: float | None = None
@@ -123,6 +125,8 @@ class SubjectFacts(_Part):
     """None: we don't know where it runs, because we didn't start it."""
     primed_ns: int = 0
     """How long it was asked without pause before the trial, unrecorded."""
+    limit: CpuLimit | None = None
+    """None: it had all of its CPUs."""
 
 
 class Driven(_Part):

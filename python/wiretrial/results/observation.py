@@ -75,6 +75,32 @@ class Isolation(_Part):
     """Those that take in what comes to the subject; empty: whoever sent it."""
 
 
+class CpuLimit(_Part):
+    """A control group that held a server to less CPU time than its CPUs have, during a trial."""
+
+    cpus: float
+    version: Literal[1, 2]
+    """Of control groups."""
+    period_ns: int
+    periods: int
+    """In which it wanted to run."""
+    throttled_periods: int
+    """In which its time was used up, so that it waited for the next."""
+    throttled_ns: int
+    """How long it waited, summed over the CPUs on which it did."""
+
+    @property
+    def throttled(self) -> float:
+        """The share of the periods in which it waited."""
+        return self.throttled_periods / self.periods if self.periods else 0.0
+
+    def since(self, before: CpuLimit) -> CpuLimit:
+        """What came after it had counted so much."""
+        counted = ("periods", "throttled_periods", "throttled_ns")
+        grown = {name: getattr(self, name) - getattr(before, name) for name in counted}
+        return self.model_copy(update=grown)
+
+
 class CpuUse(_Part):
     """How one CPU spent the window. The kernel counts it in ticks; see `tick_ns`."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from wiretrial.engine import Engine
 from wiretrial.machine import pinning, preflight
+from wiretrial.machine.cpu_limits import Group
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.results.model import SubjectFacts
 from wiretrial.studies import environments, observed
@@ -49,6 +50,10 @@ class Bench:
             )
             running = None
             if ready:
+                limit = None
+                if _is_limited(case, cpus):
+                    assert case.cpus is not None
+                    limit = stack.enter_context(Group(case.cpus))
                 found, number = ready.answering, case.copies
                 if number == FIT:
                     number = preflight.copies_for(case.load.connections)
@@ -66,8 +71,15 @@ class Bench:
                     delay_ms=case.delay_ms,
                 )
                 stack.enter_context(copies).wait_ready(_claims(case))
-                running = Running(copies, case, found, cpus.server)
+                if limit:
+                    limit.take(copies.pids)
+                running = Running(copies, case, found, cpus.server, limit)
             yield Stand(self, case, ready, cpus, isolation, running)
+
+
+def _is_limited(case: Case, cpus: pinning.Pinning) -> bool:
+    """Whether it takes more than a number of CPUs to which its server is pinned."""
+    return case.cpus is not None and case.cpus < len(cpus.server)
 
 
 def _claims(case: Case) -> list[tuple[ContractName, Protocol]]:
@@ -96,6 +108,13 @@ class Running:
     case: Case
     ready: Ready
     cpus: Sequence[int]
+    limit: Group | None = None
+    """Of its CPU time, which holds from `hold` on."""
+
+    def hold(self) -> None:
+        """From now on it has no more CPU time than its case says: it is ready, and primed."""
+        if self.limit:
+            self.limit.hold()
 
     @property
     def first(self) -> Server:
@@ -122,9 +141,17 @@ class Running:
             copies=len(self.copies.servers),
             isolation=observed.isolation(self.first),
             primed_ns=self.case.priming_ns,
+            limit=observed.limited(self.limit) if self.limit else None,
         )
 
     def facts_since(self, before: SubjectFacts) -> SubjectFacts:
-        """The same, with what its link carried since. Raises `EngineFailed` where that ended."""
+        """The same, with what its link carried since, and how often its limit held.
+
+        Raises `EngineFailed` where the link ended.
+        """
         environments.require_whole(self.first.isolation)
-        return observed.carried(before, self.first)
+        found = observed.carried(before, self.first)
+        if self.limit is None or before.limit is None:
+            return found
+        limit = observed.limited(self.limit).since(before.limit)
+        return found.model_copy(update={"limit": limit})

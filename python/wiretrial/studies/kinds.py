@@ -49,6 +49,7 @@ from wiretrial.studies.fields import (
     Rules,
 )
 from wiretrial.studies.played import Played
+from wiretrial.studies.sized import UNKNOWN_RATE, Limited, Shared, own_rate, share_of
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Driven, Factors, Quick, Workload, several
 from wiretrial.subjects.spec import Protocol
@@ -58,7 +59,6 @@ Executor = ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst
 
 CONNECT_RATE = "connect_rate"
 """Key of the figure that held connections are ranked by."""
-UNKNOWN_RATE = 1.0
 QUICK_TOLERANCE = 0.25
 """A quick search for the highest rate looks no closer."""
 NUMBER_BYTES = 16
@@ -68,7 +68,7 @@ _BY_KIND = ("requests_per_connection", "requests_each", "rate", "requests")
 """Factors that only some kinds have."""
 
 
-class Served(Calling):
+class Served(Calling, Limited):
     """The subjects are servers, and our own engine asks them."""
 
     method: str | None = None
@@ -307,7 +307,7 @@ class Flowing(Served):
         return found | {"requests_per_connection": several(self.requests_per_connection)}
 
 
-class Closed(Flowing):
+class Closed(Flowing, Shared):
     """Each connection goes on with the reply, for a time or for a number of messages."""
 
     called = "a closed loop"
@@ -324,6 +324,11 @@ class Closed(Flowing):
     def _goes_on(self) -> Self:
         if self.requests and self.requests_each:
             raise ValueError("`requests` and `requests_each` exclude each other")
+        if self.shares and (self.requests or self.requests_each or not self.is_steady):
+            raise ValueError(
+                "`shares` are of a rate over time: leave `requests`, `requests_each` and `pattern`"
+                " out"
+            )
         dense = self.depth != (1,) or self.requests_per_connection is not None
         if dense and not self.is_steady:
             raise ValueError(
@@ -350,9 +355,16 @@ class Closed(Flowing):
         return self.pattern == (STEADY,)
 
     def executor(self, levels: Mapping[str, Any]) -> Executor:
+        if share_of(levels):
+            return OpenLoop(rate=UNKNOWN_RATE)
         return ClosedLoop() if levels.get("pattern", STEADY) == STEADY else RandomBurst()
 
+    def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super().asked(levels), **own_rate(levels)}
+
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:
+        if share := share_of(levels):
+            return [f"open loop {wording.words('share', share)}"]
         bursts = levels.get("pattern", STEADY) != STEADY
         return ["closed loop, random bursts" if bursts else "closed loop"]
 

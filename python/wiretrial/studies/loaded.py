@@ -29,6 +29,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     if running:
         here = stand.isolation.sources if stand.isolation else FRESH_SOURCES
         yield from priming.prime(bench.engine, case, plan, here)
+        running.hold()
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()
     found = listeners.Found(running.copies.pids) if running else listeners.of_url(plan.target.url)

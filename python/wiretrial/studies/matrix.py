@@ -5,6 +5,7 @@ Pure. Knows documents and cases; must not know whether a subject exists or how a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
@@ -20,6 +21,7 @@ from wiretrial.results.claims import Claim
 from wiretrial.results.model import WITHIN, Scenario
 from wiretrial.studies import environments, floors, wording
 from wiretrial.studies.document import Document
+from wiretrial.studies.sized import SHARE
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.workload import Workload
 
@@ -201,7 +203,8 @@ def _case(
         tls=Tls(insecure=document.insecure, ca_file=document.cacert),
         trials=workload.trials,
         occasions=workload.occasions,
-        server_threads=levels["server_threads"],
+        server_threads=max(levels["server_threads"], math.ceil(levels.get("cpus") or 0)),
+        cpus=levels.get("cpus"),
         **workload.asked(levels),
     )
     told = floors.told(case)
@@ -217,6 +220,8 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
     """The case, its common rate taken from the scenarios of the workload that it names."""
     if case.rate_from is None:
         return case
+    if SHARE in case.scenario.levels:
+        return _below(case, cases)
     workload = case.rate_from.scenarios[0]
     sources = tuple(
         other.scenario.name
@@ -231,6 +236,33 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
         )
     return case.model_copy(
         update={"rate_from": case.rate_from.model_copy(update={"scenarios": sources})}
+    )
+
+
+def _below(case: Case, cases: Sequence[Case]) -> Case:
+    """The case, its rate a share of what the same server reaches by itself in the same place."""
+    own = case.scenario
+    alike = {name: level for name, level in own.levels.items() if name != SHARE}
+    top = next(
+        (
+            other.scenario.name
+            for other in cases
+            if other.scenario.levels == alike
+            and (other.scenario.subject, other.scenario.configuration)
+            == (own.subject, own.configuration)
+        ),
+        None,
+    )
+    if top is None or case.rate_from is None:
+        raise UsageProblem(
+            f"{own.name} takes its rate from what {own.subject} reaches, which is left out",
+            "take that in, or leave this out: a pattern such as 'NAME*' has both",
+        )
+    return case.model_copy(
+        update={
+            "rate_from": case.rate_from.model_copy(update={"scenarios": (top,)}),
+            "scenario": own.model_copy(update={"level_of": top}),
+        }
     )
 
 
@@ -252,7 +284,10 @@ def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
     plain = [
         case
         for case in cases
-        if case.stage < 3 and case.scenario.ranked_by in (None, SERVER_CPU) and case.trials != 1
+        if case.stage < 3
+        and not case.scenario.level_of
+        and case.scenario.ranked_by in (None, SERVER_CPU)
+        and case.trials != 1
     ]
     wanted = document.twin or document.subjects[0]
     candidates = [case for case in plain if _is_of(case.scenario, wanted)] or plain

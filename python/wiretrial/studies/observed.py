@@ -12,11 +12,13 @@ from typing import TypeVar
 
 from wiretrial.machine import sockets
 from wiretrial.machine.counters import TICK_NS
+from wiretrial.machine.cpu_limits import PERIOD_US, Group
 from wiretrial.machine.links import LinkedNamespace, Wire
 from wiretrial.machine.namespaces import INTERFACE
 from wiretrial.machine.shapers import UNLIMITED, Rates
 from wiretrial.results.model import ProcessSample, SubjectFacts, Window
 from wiretrial.results.observation import (
+    CpuLimit,
     CpuUse,
     EmulatedLink,
     Isolation,
@@ -108,6 +110,19 @@ def isolation(server: Server) -> Isolation:
         settings=tuple(namespace.settings.items()),
         link=_emulated(wire) if wire else None,
         receiving_cpus=namespace.steering.server if namespace.steering else (),
+    )
+
+
+def limited(group: Group) -> CpuLimit:
+    """The limit on a server's CPU time, and how often it held up to now."""
+    told = group.read()
+    return CpuLimit(
+        cpus=group.cpus,
+        version=group.version,
+        period_ns=PERIOD_US * 1000,
+        periods=told.periods,
+        throttled_periods=told.throttled_periods,
+        throttled_ns=told.throttled_ns,
     )
 
 

@@ -19,14 +19,15 @@ from wiretrial.plan import Expect, Http, HttpVersion, Message
 from wiretrial.studies import sessions, wording
 from wiretrial.studies.contracts import Request
 from wiretrial.studies.fields import Counts, Levels, Nanoseconds
-from wiretrial.studies.workload import Factors, Workload, several
+from wiretrial.studies.sized import UNKNOWN_RATE, Limited, Shared, own_rate, share_of
+from wiretrial.studies.workload import Factors, several
 from wiretrial.subjects.spec import TRAFFIC, ContractName, Protocol
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import Scenario, compile_at
 from wiretrial.traffic.loads import Instead, Sending
 
 
-class Played(Workload):
+class Played(Limited, Shared):
     """The subjects are servers, and sessions of a traffic file go to them."""
 
     marks = frozenset({"traffic"})
@@ -54,6 +55,8 @@ class Played(Workload):
     def _is_of_file(self) -> Self:
         if self.contract != TRAFFIC or self.path is not None or self.payload is not None:
             raise ValueError("`traffic` says what is sent: leave contract, path and payload out")
+        if self.shares and self.arrivals is not None:
+            raise ValueError("`shares` are of what users reach: leave `arrivals` out")
         return self
 
     @cached_property
@@ -114,10 +117,13 @@ class Played(Workload):
             "load": sending.load,
             "duration_ns": self.duration or sending.stages_ns,
             "warmup_allowance_ns": self.warmup,
+            **own_rate(levels),
         }
 
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:
         sending = self._sending(levels)
+        if share := share_of(levels):
+            return [f"sessions of {self.file}", wording.words("share", share)]
         return [f"sessions of {self.file}", sessions.words(sending)]
 
     def description(self, levels: Mapping[str, Any]) -> str:
@@ -125,9 +131,13 @@ class Played(Workload):
         return f"{self.name}: {', '.join(self.load_words(levels) + told)}"
 
     def _sending(self, levels: Mapping[str, Any]) -> Sending:
+        users, rate = levels["users"], levels["arrivals"]
+        if share_of(levels):
+            # As many users as at the top: what is known of their sessions comes later.
+            users, rate = users or self.scenario.load.users or loads.USERS, UNKNOWN_RATE
         instead = Instead(
-            users=levels["users"],
-            rate=levels["arrivals"],
+            users=users,
+            rate=rate,
             http=levels.get("http"),
             streams=levels.get("streams"),
         )

@@ -13,7 +13,7 @@ from typing import Any
 from wiretrial.browser import front, programs
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
-from wiretrial.machine import preflight
+from wiretrial.machine import cpu_limits, pinning, preflight
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Revision, SubjectFacts
 from wiretrial.studies import admission, environments
@@ -97,6 +97,8 @@ def prepare(
     ready: dict[str, Ready] = {}
     cases = [case for case in study.cases if case.url is None]
     no_place = environments.refusals((case.scenario.environment for case in cases), engine.binary)
+    sizes = {case.cpus for case in cases if case.cpus is not None}
+    unlimited = cpu_limits.refusal(min(sizes)) if sizes else None
     found: dict[_Name, _Found] = {}
     subjects = {case.scenario.subject for case in cases}
     owned = {name: case.own for case in cases if case.own for name in _names(case)}
@@ -119,6 +121,7 @@ def prepare(
             continue
         refused = (
             no_place.get(case.scenario.environment)
+            or _too_few_cpus(study, case, subject, unlimited)
             or _too_large(case)
             or unseen.get(case.scenario.name)
             or _refusal(case, subject, servers)
@@ -150,6 +153,25 @@ def no_browser(cases: Sequence[Case], engine: Engine) -> dict[str, str]:
             if why:
                 refused[case.scenario.name] = f"{case.scenario.name} is not measured: {why}"
     return refused
+
+
+def _too_few_cpus(study: Study, case: Case, subject: _Found, unlimited: str | None) -> str | None:
+    """Why its server can't have as many CPUs as it should, and no more; None: it can.
+
+    `unlimited`: why CPU time can't be limited here, which less than pinning needs.
+    """
+    if case.cpus is None:
+        return None
+    name, threads = case.scenario.name, study.threads_of(case)
+    most = subject.subject.spec.max_threads if subject.subject else None
+    if most is not None and threads > most:
+        return f"{name} is not measured: {case.scenario.subject} has {most} thread at most"
+    cpus = pinning.choose(threads, study.generator_threads)
+    if cpus.problem:
+        return f"{name} is not measured: {cpus.problem}"
+    if unlimited and case.cpus < len(cpus.server):
+        return f"{name} is not measured: {unlimited}"
+    return None
 
 
 def _too_large(case: Case) -> str | None:

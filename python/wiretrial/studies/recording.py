@@ -315,10 +315,12 @@ class Recording:
         elapsed = last.at_ns - first.at_ns
         used = (last.cpu_user_ns + last.cpu_system_ns) - (first.cpu_user_ns + first.cpu_system_ns)
         if subject is not None and subject.threads:
-            threads = subject.threads * subject.copies
+            threads: float = subject.threads * subject.copies
             if subject.copies > 1:
                 # They share the CPUs of one server.
                 threads = min(threads, self._server_cpus)
+            if subject.limit:
+                threads = min(threads, subject.limit.cpus)
             busy = used / elapsed / threads
         else:
             threads = 1

@@ -41,7 +41,7 @@ _WORDING = (
 
 
 _CALL: Final = {"grpc": True}
-_TOLD = ("trials", "file", "goals", "baseline", "learned")
+_TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
 
@@ -140,6 +140,8 @@ class Case(Part):
     """How long its server is asked without pause before each trial, unrecorded."""
     server_threads: int | None = None
     """Instead of the study's."""
+    cpus: float | None = None
+    """The server has no more CPU time than so many CPUs; None: all that it is pinned to."""
     copies: int | Fit = 1
     """Starts of the server on addresses of their own; `fit`: as many as descriptors ask for."""
     delay_ms: int = 0
@@ -300,6 +302,7 @@ class Study(Part):
                         "occasions": True,
                         # Where there is none, studies are what they were before there was any.
                         **({} if any(case.own for case in self.cases) else {"own": True}),
+                        **({} if any(case.cpus for case in self.cases) else {"cpus": True}),
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
                         "fields": True,
                         "scenario": dict.fromkeys(_TOLD, True),

@@ -13,6 +13,7 @@ from wiretrial import redaction, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import environments
 from wiretrial.studies.document import Document
+from wiretrial.studies.sized import Limited
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.workload import Driven, Workload
 from wiretrial.subjects.spec import Protocol
@@ -81,13 +82,15 @@ def put(study: Study, targets: dict[Protocol, str]) -> Study:
 
 def _put(case: Case, targets: dict[Protocol, str]) -> Case:
     url = f"{case.protocol}://{targets[case.protocol]}{case.path}"
-    return case.model_copy(update={"url": url, "server_threads": None})
+    return case.model_copy(update={"url": url, "server_threads": None, "cpus": None})
 
 
 def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | None:
     protocols = tuple(protocol for protocol in workload.protocol if protocol in targets)
     if not protocols or isinstance(workload, Driven):
         return None
+    # Nor how much CPU time it has.
+    apart = {"cpus": None} if isinstance(workload, Limited) else {}
     quick = workload.quick.model_copy(update={"subjects": None}) if workload.quick else None
     return workload.model_copy(
         update={
@@ -97,6 +100,7 @@ def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | No
             "environment": (environments.LOOPBACK,),
             "server_threads": workload.server_threads[:1],
             "quick": quick,
+            **apart,
         }
     )
 

@@ -18,7 +18,7 @@ BEFORE = (
     *("call", "payload", "messages_per_call", "http", "connections", "streams", "depth", "pack"),
     *("requests_per_connection", "requests", "requests_each", "table_size"),
 )
-BEHIND = ("lobby", "deflate", "delay_ms", "environment")
+BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus")
 """Factors that a workload's description names before and behind how it is sent."""
 _UNTOLD = {"http": "1.1", "lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
 """Levels that are no news."""
@@ -76,6 +76,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
     "requests_each": {1: "1 message each"},
     "pacing": {"phased": "each at a phase of its own", "after-response": "each after its response"},
     "delay_ms": {0: "no work"},
+    "cpus": {1: "1 CPU"},
 }
 """Levels with words of their own."""
 _FACTORS = {
@@ -96,5 +97,7 @@ _FACTORS = {
     "lobby": "lobby {}",
     "delay_ms": "{} ms of work",
     "server_threads": "{} server threads",
+    "cpus": "{:g} CPUs",
+    "share": "at {:.0%} of its capacity",
 }
 """All others."""

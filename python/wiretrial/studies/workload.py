@@ -47,7 +47,7 @@ _ORDER = (
     *("deflate", "connections"),
     "streams",
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
-    *("environment", "server_threads", "pacing", "table_size", "lobby"),
+    *("environment", "server_threads", "cpus", "pacing", "table_size", "lobby", "share"),
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
@@ -63,6 +63,7 @@ class QuickWorkload(Part):
     requests_each: Counts | None = None
     connections: Counts | None = None
     hold: Length | None = None
+    cpus: Levels[float] | None = None
     duration: Length | None = None
     way: Levels[Label] | None = None
     subjects: tuple[str, ...] | None = None

@@ -1,0 +1,197 @@
+"""Predicted capacities in a report: servers whose answers are known, and what is said of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.report.synthetic import Shape, one_trial
+from wiretrial.report import capacities, found, model, page
+from wiretrial.report.blocks import Table
+from wiretrial.report.capacities import Capacity
+from wiretrial.report.tables import capacities as tables
+from wiretrial.results.absent import Absent
+from wiretrial.results.model import Judgement, Trial
+from wiretrial.results.observation import CpuLimit
+
+SHARES = (0.2, 0.4, 0.6)
+VALID = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
+BOUND = Judgement(verdict="client-bound", bottleneck="generator", evidence="our loop 1 % idle")
+
+Cost = Callable[[float], float]
+"""CPU microseconds per message at a rate."""
+
+
+def trials(
+    name: str,
+    top: float,
+    cost: Cost,
+    cpus: float = 1.0,
+    judgement: Judgement = VALID,
+    throttled: int = 19,
+    occasion: int = 1,
+    workload: str = "echo",
+) -> list[Trial]:
+    """Three blocks of a top and its levels, without scatter of the cost."""
+    made = []
+    scenario = f"{name}: {workload}, {cpus:g} CPUs"
+    for block in range(3):
+        for position, share in enumerate((None, *SHARES)):
+            rate = top * (share or 1.0)
+            shape = Shape(
+                scenario if share is None else f"{scenario}, at {share:.0%}",
+                f"{workload}, {cpus:g} CPUs",
+                *("ws", name, "Rust", rate, cost(rate), 0.5, 1.0, 64, 64),
+                offered=None if share is None else rate,
+                label=name,
+                levels={"workload": workload, "cpus": cpus},
+            )
+            draw = random.Random(f"{scenario}/{block}/{share}/{occasion}")
+            trial = one_trial(shape, block, position, 1, judgement, 1.0, draw)
+            assert trial.subject is not None
+            limit = CpuLimit(
+                cpus=cpus,
+                version=2,
+                period_ns=100_000_000,
+                periods=20,
+                throttled_periods=throttled if share is None else 0,
+                throttled_ns=1,
+            )
+            update = {
+                "scenario": trial.scenario.model_copy(
+                    update={"level_of": None if share is None else scenario}
+                ),
+                "occasion": occasion,
+                "subject": trial.subject.model_copy(update={"limit": limit if cpus < 1 else None}),
+            }
+            made.append(trial.model_copy(update=update))
+    return made
+
+
+def of(*args: object, **more: object) -> Capacity:
+    (one,) = capacities.of_trials(trials(*args, **more))  # type: ignore[arg-type]
+    return one
+
+
+def test_a_linear_server_is_predicted_as_it_is() -> None:
+    one = of("linear", 10_000, lambda rate: 95 + 500 / (rate / 100))
+    # 0.05 CPUs at rest and 95 us each: all of one CPU at 10,000/s.
+    assert one.predicted is not None
+    assert one.error == pytest.approx(0, abs=0.02)
+    assert one.is_held
+    assert one.cause is None
+    assert one.busy == pytest.approx(1, abs=0.02)
+    assert one.throttled is None
+
+
+def test_a_server_with_contention_is_predicted_too_high_and_told_why() -> None:
+    # (1 + k x) with k such that a message costs 1.5 times as much at the top as at rest.
+    one = of("contended", 10_000, lambda rate: (200 / 3) * (1 + rate / 20_000))
+    assert one.error == pytest.approx(1.5 / 1.2 - 1, abs=0.03)
+    assert one.change == pytest.approx(1.5 / 1.3 - 1, abs=0.02)
+    assert one.cause == "dearer"
+    assert not one.is_held
+
+
+def test_a_server_that_batches_at_the_top_is_predicted_too_low_and_told_why() -> None:
+    one = of("batching", 10_000, lambda rate: 100 if rate > 9_000 else 140)
+    assert one.error == pytest.approx(-0.286, abs=0.02)
+    assert one.cause == "cheaper"
+
+
+def test_a_server_that_something_else_binds_is_told_so() -> None:
+    one = of("locked", 10_000, lambda _: 50)
+    assert one.busy == pytest.approx(0.5, abs=0.02)
+    assert one.error == pytest.approx(1.0, abs=0.05)
+    assert one.cause == "idle"
+
+
+def test_a_server_that_is_throttled_in_periods_is_predicted_by_its_limit() -> None:
+    one = of("quarter", 2_500, lambda _: 100, cpus=0.25)
+    assert one.cpus == 0.25
+    assert one.error == pytest.approx(0, abs=0.02)
+    assert one.throttled == pytest.approx(0.95)
+
+
+def test_where_the_generator_was_the_limit_nothing_is_held_against_a_bound() -> None:
+    one = of("quick", 10_000, lambda _: 50, judgement=BOUND)
+    assert one.is_bound
+    assert one.error is None
+    assert one.why_untold == capacities.BOUND
+    assert capacities.errors("all", [one]) is None
+    assert capacities.sentences([one]) == ()
+    assert "≥" in str(tables.blocks([one]))
+
+
+def test_levels_that_are_missing_leave_the_measured_alone() -> None:
+    kept = trials("alone", 10_000, lambda _: 100)
+    fewer = [t for t in kept if not t.scenario.level_of or "at 60%" in t.scenario.name]
+    (one,) = capacities.of_trials(fewer)
+    assert one.predicted is None
+    assert one.why_untold == capacities.NO_LEVELS
+
+
+def test_each_occasion_predicts_by_its_own_levels() -> None:
+    both = [
+        *trials("a", 10_000, lambda _: 100),
+        *trials("a", 9_000, lambda _: 1e6 / 9_000, occasion=2),
+    ]
+    first, second = capacities.of_trials(both)
+    assert (first.occasion, second.occasion) == (1, 2)
+    assert first.error == pytest.approx(0, abs=0.02)
+    assert second.error == pytest.approx(0, abs=0.02)
+
+
+def mixed() -> list[Trial]:
+    return [
+        *trials("linear", 10_000, lambda _: 100),
+        *trials("linear", 2_500, lambda _: 100, cpus=0.25),
+        *trials("contended", 10_000, lambda rate: (200 / 3) * (1 + rate / 20_000)),
+        *trials("locked", 5_000, lambda _: 100, cpus=1.0, workload="session"),
+        *trials("quick", 10_000, lambda _: 50, judgement=BOUND),
+    ]
+
+
+def test_the_distribution_counts_what_is_told_by_workload_and_by_size() -> None:
+    told = {one.title: one for one in capacities.distributions(capacities.of_trials(mixed()))}
+    assert list(told) == ["all", "echo", "session", "0.25 CPUs", "1 CPU"]
+    assert told["all"].count == 4
+    assert told["all"].near == 0.5
+    assert told["session"].middle == pytest.approx(1, abs=0.05)
+    assert told["0.25 CPUs"].ninetieth < 0.03
+    assert told["1 CPU"].count == 3
+
+
+def test_the_sentences_say_the_error_and_where_it_is_worse() -> None:
+    first, worse = capacities.sentences(capacities.of_trials(mixed()))
+    assert first.startswith("4 capacities, predicted from loads up to 60 % of each: the median")
+    assert "1 more is a lower bound" in first
+    assert worse.startswith("2 are off by more than 10 %: 1 because less than 90 % of its CPU")
+    assert "The worst is locked: session, 1 CPUs (+1" in worse
+
+
+def report(made: Sequence[Trial]) -> model.ReportModel:
+    missing = Absent(subject="gone", reason="gone: echo, 1 CPU is not measured: no contract")
+    return model.build(made, title="t", question="q", command="c", absent=[missing])
+
+
+def test_the_report_has_a_row_per_server_and_size_and_levels_are_no_rows_elsewhere() -> None:
+    made = report(mixed())
+    assert not any("at 60%" in scenario.name for scenario in made.scenarios)
+    section = next(one for one in page.sections(made) if one.title == tables.TITLE)
+    drawn = [block for block in section.blocks if isinstance(block, Table)]
+    # The distribution, and a table for each workload.
+    assert [len(table.rows) for table in drawn] == [5, 4, 1]
+    names = [(row[0].text, row[1].text) for row in drawn[1].rows]
+    assert names == [("linear", "0.25"), ("linear", "1"), ("contended", "1"), ("quick", "1")]
+    kept = found.section(found.of_report(made))
+    assert "gone: echo, 1 CPU is not measured: no contract" in kept
+    assert "Where it is worse, and why" in kept
+    assert tables.TITLE in kept
+
+
+def test_a_report_without_levels_has_no_such_section() -> None:
+    plain = [t for t in trials("a", 10_000, lambda _: 100) if not t.scenario.level_of]
+    assert tables.TITLE not in [one.title for one in page.sections(report(plain))]
