@@ -6,7 +6,8 @@
 //! A [`Driver`] belongs to one thread and owns what its sockets share: the
 //! poller and the receive buffers. A [`Transport`] is one connection, plain or
 //! TLS. Calls go down and values come back: [`Driver::wait`], then
-//! [`Driver::next`] until there is no more.
+//! [`Driver::next`] until there is no more. [`quic`] is a transport of many
+//! streams, on sockets of its own.
 
 pub mod clock;
 mod driver;
@@ -14,6 +15,12 @@ mod epoll;
 mod error;
 mod local_server;
 pub mod machine;
+pub mod quic;
+#[cfg_attr(
+    not(feature = "simulation"),
+    allow(dead_code, unreachable_pub, reason = "simulated worlds draw more")
+)]
+mod random;
 mod ready;
 #[cfg(feature = "simulation")]
 pub mod simulation;

@@ -1,8 +1,10 @@
 //! The system calls that rustix has no safe face for, one function each.
 //!
 //! Knows raw pointers and structure layouts. Must not know why a call is
-//! made. Every `unsafe` of the crate is in this file and argued in
+//! made. Every `unsafe` of the crate is here or in `uring/ring.rs`, and argued in
 //! `docs/unsafe.md`.
+
+pub(crate) mod udp;
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -82,18 +84,7 @@ pub(crate) fn epoll_wait(
 /// the port is chosen at connect, when the peer is known. So ports of one
 /// source can be used again towards another peer.
 pub(crate) fn bind_address_no_port(socket: BorrowedFd<'_>) -> Result<(), Errno> {
-    let on: libc::c_int = 1;
-    // SAFETY: the kernel reads one c_int, and that is what is passed.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            ptr::from_ref(&on).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(last_errno()) }
+    udp::set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
 /// `sched_setattr`: the turn that the calling thread asks for where others
@@ -153,6 +144,13 @@ pub(crate) fn resource_usage() -> libc::rusage {
     // SAFETY: all fields are integers, for which the zeroes written above are
     // already valid.
     unsafe { usage.assume_init() }
+}
+
+/// A message header that points nowhere. It has more fields in some C libraries.
+fn zeroed_header() -> libc::msghdr {
+    let header = MaybeUninit::<libc::msghdr>::zeroed();
+    // SAFETY: all fields are integers and raw pointers, for which zeroes are valid.
+    unsafe { header.assume_init() }
 }
 
 fn capacity(events: &Vec<libc::epoll_event>) -> libc::c_int {

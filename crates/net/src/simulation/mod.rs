@@ -10,11 +10,10 @@
 
 mod network;
 mod poller;
-mod random;
 mod wires;
 
+pub use crate::random::Random;
 pub use network::{Nature, Network};
-pub use random::Random;
 pub use wires::{Closed, Outcome, Peers, Wires};
 
 pub(crate) use poller::Simulated;

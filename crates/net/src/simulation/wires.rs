@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use rustix::io::Errno;
 
-use super::random::Random;
+use crate::random::Random;
 use crate::{Key, NetError};
 
 /// How a connect ends.

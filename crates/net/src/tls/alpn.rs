@@ -7,6 +7,8 @@ use std::fmt;
 /// A protocol that both ends of a TLS connection can agree to speak over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alpn {
+    /// HTTP/3, over QUIC alone.
+    Http3,
     /// HTTP/2 over TLS.
     Http2,
     /// HTTP/1.1, and WebSocket, which begins with it (RFC 6455).
@@ -14,17 +16,18 @@ pub enum Alpn {
 }
 
 impl Alpn {
-    const ALL: [Self; 2] = [Self::Http2, Self::Http11];
+    const ALL: [Self; 3] = [Self::Http3, Self::Http2, Self::Http11];
 
     /// The registered name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Http3 => "h3",
             Self::Http2 => "h2",
             Self::Http11 => "http/1.1",
         }
     }
 
-    pub(super) fn from_name(name: &[u8]) -> Option<Self> {
+    pub(crate) fn from_name(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|protocol| protocol.name().as_bytes() == name)
     }
 }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::ServerCertVerifier;
-use rustls::client::{Resumption, WantsClientCert};
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, WantsVerifier};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::NetError;
+use crate::tls::noting::Noting;
 use crate::tls::verifiers::{Given, TrustAnyone};
 use crate::tls::{Alpn, alpn, fault, pem};
 
@@ -51,24 +52,7 @@ impl ClientTls {
     pub fn new(settings: &ClientTlsSettings) -> Result<Self, NetError> {
         let name = server_name(&settings.server_name)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| fault::setup(&error))?;
-        let builder = match (settings.insecure, &settings.ca_file) {
-            (true, _) => custom(builder, TrustAnyone(provider)),
-            (false, Some(file)) => custom(builder, given(file, provider)?),
-            (false, None) => {
-                let roots = webpki_roots::TLS_SERVER_ROOTS.to_vec();
-                builder.with_root_certificates(RootCertStore { roots })
-            }
-        };
-        let mut config = builder.with_no_client_auth();
-        config.alpn_protocols = alpn::names(&settings.alpn);
-        config.resumption = if settings.resumption {
-            Resumption::in_memory_sessions(KEPT_SESSIONS)
-        } else {
-            Resumption::disabled()
-        };
+        let config = config(settings, verifier(settings, &provider)?, provider)?;
         Ok(Self { config: Arc::new(config), alpn: settings.alpn.as_slice().into(), name })
     }
 
@@ -78,12 +62,60 @@ impl ClientTls {
     }
 }
 
-/// A builder that has a protocol version and waits to hear whom to trust.
-type WantsTrust = ConfigBuilder<ClientConfig, WantsVerifier>;
-type WantsOwnCertificate = ConfigBuilder<ClientConfig, WantsClientCert>;
+/// The same settings for QUIC, which brings its own records; and whether what is
+/// sent before the handshake's end may go out (0-RTT), where a session is
+/// resumed.
+///
+/// # Errors
+/// As [`ClientTls::new`].
+pub(crate) fn for_quic(
+    settings: &ClientTlsSettings,
+    early_data: bool,
+) -> Result<ClientConfig, NetError> {
+    server_name(&settings.server_name)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let noting = Arc::new(Noting(verifier(settings, &provider)?));
+    let mut config = config(settings, noting, provider)?;
+    config.enable_early_data = early_data;
+    Ok(config)
+}
 
-fn custom(builder: WantsTrust, verifier: impl ServerCertVerifier + 'static) -> WantsOwnCertificate {
-    builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+fn config(
+    settings: &ClientTlsSettings,
+    verifier: Arc<dyn ServerCertVerifier>,
+    provider: Arc<CryptoProvider>,
+) -> Result<ClientConfig, NetError> {
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| fault::setup(&error))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    config.alpn_protocols = alpn::names(&settings.alpn);
+    config.resumption = if settings.resumption {
+        Resumption::in_memory_sessions(KEPT_SESSIONS)
+    } else {
+        Resumption::disabled()
+    };
+    Ok(config)
+}
+
+fn verifier(
+    settings: &ClientTlsSettings,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, NetError> {
+    let provider = Arc::clone(provider);
+    Ok(match (settings.insecure, &settings.ca_file) {
+        (true, _) => Arc::new(TrustAnyone(provider)),
+        (false, Some(file)) => Arc::new(given(file, provider)?),
+        (false, None) => {
+            let roots = webpki_roots::TLS_SERVER_ROOTS.to_vec();
+            let roots = Arc::new(RootCertStore { roots });
+            WebPkiServerVerifier::builder_with_provider(roots, provider)
+                .build()
+                .map_err(|error| NetError::Tls(format!("TLS cannot be set up: {error}").into()))?
+        }
+    })
 }
 
 fn given(file: &Path, provider: Arc<CryptoProvider>) -> Result<Given, NetError> {

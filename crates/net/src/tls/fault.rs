@@ -8,11 +8,26 @@ use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, Error, PeerMisbehaved};
 
 use super::alpn::{Alpn, listed};
+use super::noting::refused;
 use crate::NetError;
 
 /// A session that broke, or could not be agreed on, with these application protocols.
 pub(super) fn session(error: &Error, ours: &[Alpn]) -> NetError {
     NetError::Tls(describe(error, ours).into())
+}
+
+/// A handshake inside QUIC that failed with this alert, sent by the peer or by this side.
+pub(crate) fn in_quic(alert: u8, is_peers: bool, reason: &str, ours: &[Alpn]) -> Box<str> {
+    let alert = AlertDescription::from(alert);
+    let text = match (is_peers, refused(), alert) {
+        (true, _, alert) => describe(&Error::AlertReceived(alert), ours),
+        (false, Some(error), _) => describe(&error, ours),
+        (false, None, AlertDescription::NoApplicationProtocol) => {
+            describe(&Error::NoApplicationProtocol, ours)
+        }
+        (false, None, _) => format!("TLS failed: {reason}"),
+    };
+    text.into()
 }
 
 /// A connection that ended before it was one.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_ED25519,
+    date_time_ymd,
 };
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -41,6 +42,17 @@ pub(crate) fn authority(names: &[&str]) -> Issued {
 /// `openssl req -x509` makes. It is its own authority.
 pub(crate) fn self_signed(names: &[&str]) -> Issued {
     self_made(names, |_| {})
+}
+
+/// A certificate of itself that has the same size each time, and whose signatures do.
+pub(crate) fn of_one_size(name: &str) -> Issued {
+    let mut params = params(&[name]);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.serial_number = Some(1_u64.into());
+    let key = KeyPair::generate_for(&PKCS_ED25519).expect("a key");
+    let cert = params.self_signed(&key).expect("self-signed");
+    let path = file("cert.pem", &cert.pem());
+    Issued { ca: path.clone(), cert: path, key: file("key.pem", &key.serialize_pem()) }
 }
 
 /// The same, good in 2020 only.

@@ -1,0 +1,377 @@
+//! QUIC in a simulated world: two cores, a wire that loses, delays, doubles and garbles, and a seed from
+//! which all of it follows. Either all bytes of all streams arrive, in order, or the connection ends with
+//! a stated fault.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod peers;
+mod wire;
+mod world;
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use common::certificates::{Issued, of_one_size};
+use fastrand::Rng;
+use peers::{DONE, Ends, Errand};
+use wire::Nature;
+use wiretrial_net::quic::{
+    Congestion, Direction, Early, Fault, QuicClientConfig, QuicClientSettings, QuicServerConfig,
+    QuicServerSettings, ResetKey, TransportSettings,
+};
+use wiretrial_net::{Alpn, ClientTlsSettings, NetErrorClass};
+use world::{MS, Plan, SECOND, Twist, play};
+
+static CERTIFICATES: LazyLock<Issued> = LazyLock::new(|| of_one_size("localhost"));
+
+const KEY: ResetKey = ResetKey([7; 32]);
+
+/// Worlds of the property; `QUIC_SEEDS` asks for more of them.
+const SEEDS: u64 = 200;
+
+#[test]
+fn all_bytes_arrive_in_order_or_the_connection_ends_with_a_stated_fault() {
+    let count = std::env::var("QUIC_SEEDS").map_or(SEEDS, |it| it.parse().expect("a number"));
+    let first = std::env::var("QUIC_SEED").map_or(0, |it| it.parse().expect("a number"));
+    let mut whole = 0;
+    for seed in first..first + count {
+        println!(
+            "QUIC_SEED={seed} QUIC_SEEDS=1 cargo test -p wiretrial-net --test quic_world all_bytes"
+        );
+        let outcome = play(drawn(seed));
+        match &outcome.fault {
+            None => {
+                whole += 1;
+                assert!(is_farewell(outcome.server_fault.as_ref()), "{outcome:?}");
+                let errands = drawn(seed).errands;
+                let kept = errands.iter().filter(|it| matches!(it.ends, Ends::Whole)).count();
+                assert!(outcome.finished >= kept as u64, "{outcome:?}");
+            }
+            // A wire that garbles may garble what is not protected yet. Who moves before the handshake's end
+            // is a stranger, with a token that is another's.
+            Some(fault) => assert!(
+                outcome.garbled > 0
+                    || drawn(seed).twists.iter().any(|(_, twist)| twist.is_another_address())
+                        && (*fault == Fault::TimedOut || is_invalid_token(fault)),
+                "{outcome:?}"
+            ),
+        }
+    }
+    assert!(whole * 100 >= count * 85, "{whole} of {count} worlds came to their end");
+}
+
+#[test]
+fn the_same_seed_plays_the_same() {
+    for seed in 1_000..1_010 {
+        assert_eq!(play(drawn(seed)), play(drawn(seed)), "seed {seed}");
+    }
+    assert_ne!(play(drawn(1)).record, play(drawn(2)).record);
+}
+
+#[test]
+fn a_perfect_wire_loses_nothing_and_takes_two_round_trips_to_the_first_byte() {
+    let outcome = play(plan(Nature { latency: 10 * MS, ..Nature::default() }));
+    assert_eq!((outcome.fault, outcome.lost), (None, 0));
+    let counters = outcome.counters;
+    assert_eq!((counters.packets_lost, counters.congestion), (0, "cubic"));
+    assert_eq!(counters.handshake_ns, 20 * MS, "one round trip");
+    assert_eq!(counters.min_rtt_ns, 20 * MS);
+    assert!(counters.datagrams_sent > counters.batches_sent, "{counters:?}");
+}
+
+#[test]
+fn every_congestion_controller_says_its_name() {
+    for (congestion, name) in
+        [(Congestion::Cubic, "cubic"), (Congestion::NewReno, "new_reno"), (Congestion::Bbr, "bbr")]
+    {
+        let transport = TransportSettings { congestion, ..TransportSettings::default() };
+        let client = QuicClientSettings { transport, ..client_settings() };
+        let outcome = play(Plan { client: client_config(&client), ..plan(lossy()) });
+        assert_eq!((outcome.fault, outcome.counters.congestion), (None, name));
+        assert!(outcome.counters.packets_lost > 0);
+    }
+}
+
+#[test]
+fn small_windows_hold_the_sender_up_and_the_time_is_counted() {
+    let transport = TransportSettings {
+        stream_window: 5_000,
+        connection_window: 8_000,
+        peer_bidirectional: 2,
+        ..TransportSettings::default()
+    };
+    let server = QuicServerSettings { transport, ..server_settings() };
+    let nature = Nature { latency: 5 * MS, ..Nature::default() };
+    let outcome = play(Plan { server: server_config(&server), ..plan(nature) });
+    assert_eq!(outcome.fault, None);
+    let counters = outcome.counters;
+    assert!(counters.blocked_by_stream_window > 0, "{counters:?}");
+    assert!(counters.blocked_by_connection_window > 0, "{counters:?}");
+    assert!(counters.write_blocked_ns > 10 * MS, "{counters:?}");
+    assert!(counters.open_blocked_ns > 10 * MS, "{counters:?}");
+    assert!(counters.write_blocked_ns <= outcome.ended_at, "{counters:?}");
+    let free = play(plan(Nature { latency: 5 * MS, ..Nature::default() })).counters;
+    assert_eq!((free.write_blocked_ns, free.open_blocked_ns), (0, 0));
+    assert_eq!((free.blocked_by_stream_window, free.blocked_by_connection_window), (0, 0));
+}
+
+#[test]
+fn a_client_whose_address_changes_goes_on() {
+    for twist in [Twist::Rebinds, Twist::Moves] {
+        let nature = Nature { latency: 10 * MS, ..Nature::default() };
+        let twists = vec![(45 * MS, twist.clone()), (120 * MS, twist)];
+        let outcome = play(Plan { twists, errands: large(), ..plan(nature) });
+        assert_eq!(outcome.fault, None);
+        assert!(is_farewell(outcome.server_fault.as_ref()));
+    }
+}
+
+#[test]
+fn an_idle_connection_ends_on_both_sides_and_one_that_is_kept_alive_does_not() {
+    let transport = TransportSettings {
+        idle_timeout: Some(Duration::from_secs(1)),
+        ..TransportSettings::default()
+    };
+    let client = QuicClientSettings { transport: transport.clone(), ..client_settings() };
+    // Dark for longer than the timeout, from the middle of the errands on.
+    let nature = || Nature { latency: 10 * MS, dark: 45 * MS..60 * SECOND, ..Nature::default() };
+    let made = Plan { client: client_config(&client), errands: large(), ..plan(nature()) };
+    let outcome = play(Plan { start: 0, ..made });
+    assert_eq!(outcome.fault, Some(Fault::TimedOut));
+    assert_eq!(outcome.server_fault, Some(Fault::TimedOut));
+    assert!(outcome.ended_at < 3 * SECOND, "{outcome:?}");
+}
+
+#[test]
+fn a_blackout_of_two_seconds_is_survived() {
+    let nature = Nature { latency: 10 * MS, dark: 45 * MS..2_045 * MS, ..Nature::default() };
+    let outcome = play(Plan { start: 0, errands: large(), ..plan(nature) });
+    assert_eq!(outcome.fault, None);
+    assert!(outcome.ended_at > 2_045 * MS && outcome.lost > 0, "{outcome:?}");
+}
+
+#[test]
+fn a_server_that_was_started_anew_resets_its_clients_if_it_has_the_key() {
+    for (key, expected) in [(Some(KEY), Fault::Reset), (None, Fault::TimedOut)] {
+        let settings = QuicServerSettings { reset: key, seed: Some(99), ..server_settings() };
+        let server = server_config(&settings);
+        let twists = vec![(45 * MS, Twist::Restarts(server.clone()))];
+        let nature = Nature { latency: 10 * MS, ..Nature::default() };
+        let outcome = play(Plan { server, twists, errands: large(), ..plan(nature) });
+        assert_eq!(outcome.fault, Some(expected));
+    }
+}
+
+#[test]
+fn keys_are_updated_by_either_side_in_the_middle_of_streams() {
+    let nature = Nature { latency: 10 * MS, loses: 20, ..Nature::default() };
+    let twists = (4..20)
+        .map(|step| {
+            let is_even = step % 2 == 0;
+            let twist = if is_even { Twist::ClientUpdatesKeys } else { Twist::ServerUpdatesKeys };
+            (step * 15 * MS, twist)
+        })
+        .collect();
+    let outcome = play(Plan { twists, errands: large(), ..plan(nature) });
+    assert_eq!(outcome.fault, None);
+}
+
+#[test]
+fn a_client_that_must_prove_its_address_takes_a_round_trip_more() {
+    let nature = || Nature { latency: 10 * MS, ..Nature::default() };
+    let settings = QuicServerSettings { retry: true, ..server_settings() };
+    let outcome = play(Plan { server: server_config(&settings), ..plan(nature()) });
+    assert_eq!((outcome.fault, outcome.server.retried, outcome.server.accepted), (None, 1, 1));
+    assert_eq!(outcome.counters.handshake_ns, 40 * MS);
+}
+
+#[test]
+fn a_client_of_another_version_hears_that_nobody_speaks_it() {
+    let settings = QuicClientSettings { version: Some(0xff00_0021), ..client_settings() };
+    let nature = Nature { latency: 10 * MS, ..Nature::default() };
+    let outcome = play(Plan { client: client_config(&settings), ..plan(nature) });
+    assert_eq!(outcome.fault, Some(Fault::Version));
+    assert_eq!((outcome.server.accepted, outcome.server.replies), (0, 1));
+    assert_eq!(outcome.ended_at - SECOND, 20 * MS);
+}
+
+#[test]
+fn what_is_sent_before_the_handshake_is_taken_or_refused_and_arrives_either_way() {
+    let nature = || Nature { latency: 10 * MS, ..Nature::default() };
+    let tls = ClientTlsSettings { resumption: true, ..client_settings().tls };
+    let client = QuicClientSettings { tls, early_data: true, ..client_settings() };
+    let settings = QuicServerSettings { early_data: true, ..server_settings() };
+    let (client, server) = (client_config(&client), server_config(&settings));
+    let first = Plan { client: client.clone(), server: server.clone(), ..plan(nature()) };
+    assert_eq!(play(first).early, Early::None);
+    let second = Plan { client: client.clone(), server, seed: 5, ..plan(nature()) };
+    let outcome = play(second);
+    assert_eq!((outcome.early, outcome.fault), (Early::Accepted, None));
+    // Another server, which has not kept the session.
+    let third = Plan { client, server: server_config(&settings), seed: 6, ..plan(nature()) };
+    let outcome = play(third);
+    assert_eq!((outcome.early, outcome.fault), (Early::Refused, None));
+}
+
+#[test]
+fn a_server_that_has_as_many_connections_as_it_may_refuses() {
+    let settings = QuicServerSettings { most_connections: Some(0), ..server_settings() };
+    let nature = Nature { latency: 10 * MS, ..Nature::default() };
+    let outcome = play(Plan { server: server_config(&settings), ..plan(nature) });
+    let fault = outcome.fault.expect("a fault");
+    assert_eq!(fault.class(), NetErrorClass::Refused, "{fault}");
+    assert_eq!(outcome.server.refused, 1);
+}
+
+#[test]
+fn certificates_and_protocols_that_do_not_fit_are_named() {
+    let other = of_one_size("localhost");
+    let tls = ClientTlsSettings { ca_file: Some(other.ca), ..client_settings().tls };
+    let stranger = QuicClientSettings { tls, ..client_settings() };
+    let tls = ClientTlsSettings { server_name: "example.net".into(), ..client_settings().tls };
+    let misnamed = QuicClientSettings { tls, ..client_settings() };
+    let tls = ClientTlsSettings { alpn: vec![Alpn::Http2], ..client_settings().tls };
+    let polyglot = QuicClientSettings { tls, ..client_settings() };
+    for (settings, words) in
+        [(stranger, "--cacert"), (misnamed, "not for 'example.net'"), (polyglot, "(ALPN h2)")]
+    {
+        let nature = Nature { latency: MS, ..Nature::default() };
+        let outcome = play(Plan { client: client_config(&settings), ..plan(nature) });
+        let fault = outcome.fault.expect("a fault");
+        assert!(fault.to_string().contains(words), "{fault}");
+        assert_eq!(fault.class(), NetErrorClass::Tls);
+    }
+}
+
+/// A world that a seed draws.
+fn drawn(seed: u64) -> Plan {
+    let mut random = Rng::with_seed(seed);
+    let choice = |random: &mut Rng, choices: &[u64]| choices[random.usize(..choices.len())];
+    let latency = choice(&mut random, &[100_000, MS, 10 * MS, 50 * MS]);
+    let dark_from = choice(&mut random, &[20 * MS, 100 * MS, 500 * MS]);
+    let is_dark = random.u8(..4) == 0;
+    let nature = Nature {
+        loses: choice(&mut random, &[0, 0, 64, 16, 8]),
+        doubles: choice(&mut random, &[0, 32, 8]),
+        garbles: choice(&mut random, &[0, 0, 64, 16]),
+        marks: choice(&mut random, &[0, 0, 32]),
+        latency,
+        jitter: latency * choice(&mut random, &[0, 1, 4]),
+        dark: if is_dark { SECOND + dark_from..3 * SECOND + dark_from } else { 0..0 },
+        coalesces: random.bool(),
+    };
+    let errands = (0..random.usize(1..12)).map(|_| errand(&mut random)).collect();
+    let mut twists = Vec::new();
+    for twist in [Twist::Rebinds, Twist::Moves, Twist::ClientUpdatesKeys, Twist::ServerUpdatesKeys]
+    {
+        if random.u8(..4) == 0 {
+            twists.push((random.u64(0..400 * MS), twist));
+        }
+    }
+    let transport = |random: &mut Rng| TransportSettings {
+        congestion: [Congestion::Cubic, Congestion::NewReno, Congestion::Bbr][random.usize(..3)],
+        stream_window: choice(random, &[2_000, 20_000, 1 << 24]) as u32,
+        connection_window: choice(random, &[4_000, 50_000, 1 << 24]) as u32,
+        send_window: choice(random, &[4_000, 1 << 24]),
+        peer_bidirectional: choice(random, &[1, 3, 100]) as u32,
+        batch: choice(random, &[1, 4, 32]) as usize,
+        ..TransportSettings::default()
+    };
+    let client = QuicClientSettings {
+        transport: transport(&mut random),
+        seed: Some(seed),
+        ..client_settings()
+    };
+    let server = QuicServerSettings {
+        transport: transport(&mut random),
+        retry: random.bool(),
+        reset: random.bool().then_some(KEY),
+        seed: Some(!seed),
+        ..server_settings()
+    };
+    Plan {
+        client: client_config(&client),
+        server: server_config(&server),
+        nature,
+        errands,
+        twists,
+        seed,
+        start: SECOND,
+    }
+}
+
+fn errand(random: &mut Rng) -> Errand {
+    let is_uni = random.u8(..4) == 0;
+    let direction = if is_uni { Direction::Unidirectional } else { Direction::Bidirectional };
+    let bytes = [0, 1, 100, 1_000, 10_000, 60_000][random.usize(..6)];
+    let ends = match random.u8(..8) {
+        0 => Ends::Resets(random.usize(0..=bytes)),
+        1 if !is_uni => Ends::Stops(random.usize(0..=bytes)),
+        _ => Ends::Whole,
+    };
+    Errand { direction, bytes, ends }
+}
+
+/// Four streams both ways, and a quiet world around them.
+fn plan(nature: Nature) -> Plan {
+    let errand = |bytes| Errand { direction: Direction::Bidirectional, bytes, ends: Ends::Whole };
+    Plan {
+        client: client_config(&client_settings()),
+        server: server_config(&server_settings()),
+        nature,
+        errands: vec![errand(0), errand(1), errand(20_000), errand(50_000)],
+        twists: Vec::new(),
+        seed: 4,
+        start: SECOND,
+    }
+}
+
+/// Enough for some hundred milliseconds at a latency of ten.
+fn large() -> Vec<Errand> {
+    let direction = Direction::Bidirectional;
+    (0..4).map(|_| Errand { direction, bytes: 400_000, ends: Ends::Whole }).collect()
+}
+
+fn lossy() -> Nature {
+    Nature { latency: 10 * MS, loses: 10, ..Nature::default() }
+}
+
+fn is_farewell(fault: Option<&Fault>) -> bool {
+    // A farewell that was lost is sent again only when the server speaks; it hears nothing more otherwise.
+    matches!(fault, Some(Fault::Closed { code: DONE, .. } | Fault::TimedOut))
+}
+
+fn is_invalid_token(fault: &Fault) -> bool {
+    matches!(fault, Fault::Aborted { code: 0xb, .. })
+}
+
+fn client_settings() -> QuicClientSettings {
+    QuicClientSettings {
+        tls: ClientTlsSettings {
+            ca_file: Some(CERTIFICATES.ca.clone()),
+            server_name: "localhost".into(),
+            alpn: vec![Alpn::Http3],
+            ..ClientTlsSettings::default()
+        },
+        seed: Some(1),
+        ..QuicClientSettings::default()
+    }
+}
+
+fn server_settings() -> QuicServerSettings {
+    QuicServerSettings {
+        cert: CERTIFICATES.cert.clone(),
+        key: CERTIFICATES.key.clone(),
+        alpn: vec![Alpn::Http3],
+        seed: Some(2),
+        ..QuicServerSettings::default()
+    }
+}
+
+fn client_config(settings: &QuicClientSettings) -> QuicClientConfig {
+    QuicClientConfig::new(settings).expect("settings")
+}
+
+fn server_config(settings: &QuicServerSettings) -> QuicServerConfig {
+    QuicServerConfig::new(settings).expect("settings")
+}

@@ -1,0 +1,299 @@
+//! What both ends do with streams: a client that sends bytes and wants them back, a server that echoes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use wiretrial_net::quic::{Connection, Direction, Event, Gone, Read};
+
+/// Read at a time: less than a window, so that reading takes several turns.
+const MOST: usize = 4096;
+
+/// The application's code of a client that is done.
+pub(crate) const DONE: u64 = 0x77;
+
+/// The byte of a stream at an offset. Neighbours differ, and streams do.
+pub(crate) fn byte(stream: u64, offset: usize) -> u8 {
+    (stream.wrapping_mul(31) as usize)
+        .wrapping_add(offset.wrapping_mul(7))
+        .wrapping_add(offset >> 8) as u8
+}
+
+/// What a client does with one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Errand {
+    pub(crate) direction: Direction,
+    pub(crate) bytes: usize,
+    pub(crate) ends: Ends,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    Whole,
+    /// Gives up sending after so many bytes.
+    Resets(usize),
+    /// Wants no more of the echo after so many bytes.
+    Stops(usize),
+}
+
+/// A client: its errands and how far they are.
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    errands: Vec<Errand>,
+    /// Streams by their errands' index; None: not opened yet.
+    streams: Vec<Option<Stream>>,
+    /// Bytes of the server's own stream, and whether it has ended.
+    greeting: (Option<u64>, usize, bool),
+    pub(crate) is_connected: bool,
+}
+
+#[derive(Debug)]
+struct Stream {
+    id: u64,
+    written: usize,
+    is_sent: bool,
+    read: usize,
+    is_read: bool,
+}
+
+/// Bytes of the stream that the server opens by itself.
+pub(crate) const GREETING: usize = 10_000;
+
+impl Client {
+    pub(crate) fn new(errands: Vec<Errand>) -> Self {
+        let streams = errands.iter().map(|_| None).collect();
+        Self { errands, streams, ..Self::default() }
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        let all = self.streams.iter().flatten().filter(|it| it.is_sent && it.is_read).count();
+        all == self.errands.len() && self.greeting.2
+    }
+
+    /// All streams are gone, as if they had never been.
+    pub(crate) fn forget(&mut self) {
+        self.streams.iter_mut().for_each(|stream| *stream = None);
+    }
+
+    pub(crate) fn heard(&mut self, event: &Event, connection: &mut Connection) {
+        match *event {
+            Event::Readable(id) => self.read(id, connection),
+            // Of a stream that brings nothing back, this is how the client knows that it arrived.
+            Event::Finished(id) if id & 2 != 0 => {
+                let stream = self.streams.iter_mut().flatten().find(|stream| stream.id == id);
+                stream.expect("a stream of ours").is_read = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Opens and writes as far as it goes.
+    pub(crate) fn push(&mut self, connection: &mut Connection, now: u64) {
+        if connection.is_closed() || !(self.is_connected || connection.is_early()) {
+            return;
+        }
+        for (errand, slot) in self.errands.iter().zip(&mut self.streams) {
+            if slot.is_none() {
+                let Some(id) = connection.open(errand.direction, now) else { continue };
+                let is_uni = errand.direction == Direction::Unidirectional;
+                let is_read = is_uni && matches!(errand.ends, Ends::Resets(_));
+                *slot = Some(Stream { id, written: 0, is_sent: false, read: 0, is_read });
+            }
+            let Some(stream) = slot.as_mut().filter(|stream| !stream.is_sent) else { continue };
+            let end = match errand.ends {
+                Ends::Resets(after) => after.min(errand.bytes),
+                _ => errand.bytes,
+            };
+            match write(connection, stream.id, stream.written..end, now) {
+                Ok(count) => stream.written += count,
+                // The server has given it up: it was asked to stop, too.
+                Err(Gone) => stream.is_sent = true,
+            }
+            if stream.written == end && !stream.is_sent {
+                stream.is_sent = true;
+                match errand.ends {
+                    Ends::Resets(_) => connection.reset(stream.id, 9, now).expect("open"),
+                    _ => connection.finish(stream.id).expect("open"),
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, id: u64, connection: &mut Connection) {
+        let mut out = Vec::new();
+        loop {
+            out.clear();
+            let Ok(read) = connection.read(id, &mut out, MOST) else { return };
+            if id & 1 == 1 {
+                self.greet(id, &out, read);
+            } else {
+                self.echo(id, &out, read, connection);
+            }
+            if read != Read::More {
+                return;
+            }
+        }
+    }
+
+    fn greet(&mut self, id: u64, out: &[u8], read: Read) {
+        let (stream, count, is_over) = &mut self.greeting;
+        assert_eq!(*stream.get_or_insert(id), id, "the server opens one stream");
+        check(id, *count, out);
+        *count += out.len();
+        if read == Read::Finished {
+            assert_eq!((*count, *is_over), (GREETING, false));
+            *is_over = true;
+        }
+    }
+
+    fn echo(&mut self, id: u64, out: &[u8], read: Read, connection: &mut Connection) {
+        let found = self.streams.iter_mut().zip(&self.errands).find_map(|(stream, errand)| {
+            Some((stream.as_mut().filter(|stream| stream.id == id)?, errand))
+        });
+        let (stream, errand) = found.expect("a stream of ours");
+        check(id, stream.read, out);
+        stream.read += out.len();
+        match (read, errand.ends) {
+            (Read::Finished, Ends::Whole | Ends::Stops(_)) => {
+                assert_eq!(stream.read, errand.bytes, "stream {id} is cut short");
+                stream.is_read = true;
+            }
+            (Read::Reset(code), Ends::Resets(_)) => {
+                assert_eq!(code, 9);
+                stream.is_read = true;
+            }
+            (Read::Finished | Read::Reset(_), _) => panic!("stream {id} ends by {read:?}"),
+            (_, Ends::Stops(after)) if stream.read >= after && !stream.is_read => {
+                connection.stop(id, 8).expect("open");
+                stream.is_read = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A server's side of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Server {
+    greeting: Option<(u64, usize)>,
+    echoes: BTreeMap<u64, Echo>,
+    /// Streams of which all bytes came, and those that were given up.
+    pub(crate) finished: u64,
+    pub(crate) reset: u64,
+    pub(crate) stopped: u64,
+}
+
+#[derive(Debug, Default)]
+struct Echo {
+    read: usize,
+    /// What is to be sent back, and whether that is all.
+    waiting: Vec<u8>,
+    is_all: bool,
+    /// Nothing more is sent back.
+    is_mute: bool,
+}
+
+impl Server {
+    pub(crate) fn heard(&mut self, event: &Event, connection: &mut Connection, now: u64) {
+        match *event {
+            Event::Connected(_) => {
+                let id = connection.open(Direction::Unidirectional, now).expect("allowed");
+                self.greeting = Some((id, 0));
+            }
+            Event::Readable(id) => self.read(id, connection, now),
+            Event::Stopped(id, code) => {
+                assert_eq!(code, 8);
+                self.stopped += 1;
+                self.echoes.entry(id).or_default().is_mute = true;
+                // It may have ended just now.
+                let _ = connection.reset(id, code, now);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn push(&mut self, connection: &mut Connection, now: u64) {
+        if let Some((id, written)) = self.greeting
+            && written < GREETING
+            && !connection.is_closed()
+        {
+            let written = written + write(connection, id, written..GREETING, now).expect("open");
+            self.greeting = Some((id, written));
+            if written == GREETING {
+                connection.finish(id).expect("open");
+            }
+        }
+        for (&id, echo) in self.echoes.iter_mut().filter(|(_, echo)| !echo.is_mute) {
+            let Ok(count) = connection.write(id, &echo.waiting, now) else {
+                echo.is_mute = true;
+                continue;
+            };
+            echo.waiting.drain(..count);
+            if echo.is_all && echo.waiting.is_empty() {
+                let _ = connection.finish(id);
+                echo.is_mute = true;
+            }
+        }
+    }
+
+    fn read(&mut self, id: u64, connection: &mut Connection, now: u64) {
+        let mut out = Vec::new();
+        loop {
+            out.clear();
+            let Ok(read) = connection.read(id, &mut out, MOST) else { return };
+            let echo = self.echoes.entry(id).or_default();
+            check(id, echo.read, &out);
+            echo.read += out.len();
+            echo.is_mute |= !goes_back(id);
+            if !echo.is_mute {
+                echo.waiting.extend_from_slice(&out);
+            }
+            match read {
+                Read::More => continue,
+                Read::Blocked => {}
+                Read::Finished => {
+                    self.finished += 1;
+                    echo.is_all = true;
+                }
+                Read::Reset(code) => {
+                    self.reset += 1;
+                    if !echo.is_mute {
+                        connection.reset(id, code, now).expect("open");
+                    }
+                    echo.is_mute = true;
+                }
+            }
+            return;
+        }
+    }
+}
+
+/// Writes these bytes of a stream as far as it goes.
+fn write(
+    connection: &mut Connection,
+    id: u64,
+    bytes: Range<usize>,
+    now: u64,
+) -> Result<usize, Gone> {
+    let mut count = 0;
+    while count < bytes.len() {
+        let from = bytes.start + count;
+        let piece: Vec<u8> = (from..bytes.end.min(from + MOST)).map(|at| byte(id, at)).collect();
+        let written = connection.write(id, &piece, now)?;
+        count += written;
+        if written < piece.len() {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+/// Whether the server may send on a stream of the client's.
+fn goes_back(id: u64) -> bool {
+    id & 2 == 0
+}
+
+fn check(id: u64, from: usize, bytes: &[u8]) {
+    for (offset, found) in bytes.iter().enumerate() {
+        assert_eq!(*found, byte(id, from + offset), "stream {id} at {}", from + offset);
+    }
+}
