@@ -80,17 +80,27 @@ def test_each_line_says_what_it_must(made: Advice, label: str, says: str) -> Non
 def test_the_page_has_every_server_and_every_level() -> None:
     page = advice_page.render(advised(limit(with_database()), rate=12_000.0, shared=("db",)))
     assert "db (shared)" in page
-    assert "What each server does" in page
+    assert "Load, use and time" in page
     assert 'class="picture' in page
     assert "Every level" in page
     assert '"schema": "wiretrial-advice"' in page
 
 
-def test_a_page_without_cpu_time_has_no_picture_of_it() -> None:
-    page = advice_page.render(advised(limit([level(2000.0, []), level(8000.0, [])])))
-    assert "What each server does" not in page
+GOALS = ("errors < 1%", "p99 < 200ms")
+
+
+def test_a_page_without_cpu_time_has_times_alone() -> None:
+    page = advice_page.render(advised(limit([level(2000.0, []), level(8000.0, [])], goals=GOALS)))
+    assert "CPUs busy" not in page
+    assert "p99 over the rate, against p99 &lt; 200ms; the capacity is 8,400 requests/s" in page
 
 
 def test_one_level_alone_is_no_picture() -> None:
     one = [level(8000.0, [resource(8000.0, cpus=None)])]
-    assert "What each server does" not in advice_page.render(advised(limit(one)))
+    assert "Load, use and time" not in advice_page.render(advised(limit(one)))
+
+
+def test_without_a_goal_of_time_there_is_no_picture_of_times() -> None:
+    page = advice_page.render(advised(limit(SERVED, goals=(), time_goal_ns=None)))
+    assert "CPUs busy over the rate" in page
+    assert "over the rate, against" not in page

@@ -10,7 +10,7 @@ from functools import partial
 
 from wiretrial.report import limits, units
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
-from wiretrial.report.views import utilisation
+from wiretrial.report.views import response, utilisation
 from wiretrial.results.advice import (
     Advice,
     Alternative,
@@ -89,17 +89,19 @@ def table(advice: Advice) -> Table:
 def sections(advice: Advice) -> tuple[Section, ...]:
     """The page: resources over the rate, then the levels of the search."""
     return (
-        Section("What each server does", tuple(_resources(advice))),
+        Section("Load, use and time", tuple(_resources(advice))),
         Section("What each route costs", tuple(_by_route(advice))),
-        *limits.sections(advice.limit),
+        limits.every_level(advice.limit),
     )
 
 
 def _resources(advice: Advice) -> Iterator[Block]:
-    if not advice.uses:
-        return
     if utilisation.can_be_drawn(advice):
         yield Drawing(partial(utilisation.picture, advice), key=utilisation.KEY)
+    if response.can_be_drawn(advice):
+        yield Drawing(partial(response.picture, advice), key=response.KEY)
+    if not advice.uses:
+        return
     yield table(advice)
     yield key(
         "CPU time by a straight line through the levels, with its 95 % interval. CPUs busy at the"

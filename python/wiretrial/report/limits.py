@@ -94,8 +94,13 @@ def sections(limit: Limit) -> tuple[Section, ...]:
     """The page: a picture where a time is a goal, and every level."""
     return (
         Section("Times at each rate", tuple(_picture(limit))),
-        Section("Every level", (table(limit), key(_searched(limit)))),
+        every_level(limit),
     )
+
+
+def every_level(limit: Limit) -> Section:
+    """A row per rate, and what the interval is of."""
+    return Section("Every level", (table(limit), key(_searched(limit))))
 
 
 def _rate(limit: Limit, rate: float) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wiretrial.report import palette, units
 from wiretrial.report.canvas import Frame, Picture, Row
 from wiretrial.report.views import lines
 from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Plot
 from wiretrial.results.advice import Advice, Use
 from wiretrial.words import Noun
 
 HEIGHTS = (320, 260)
 KEY = (
     "Dot: the CPUs that a server kept busy at a level. Line: what a straight line of the rate has."
-    " Upright: the measured capacity, and one instance at the advised load."
+    " Upright: the measured capacity with its interval as a band, and one instance at the advised"
+    " load."
 )
 
 
@@ -25,29 +27,63 @@ def can_be_drawn(advice: Advice) -> bool:
 
 def picture(advice: Advice, frame: Frame) -> Picture:
     """Every server over the rate, on two log axes."""
-    limit = advice.limit
-    what = Noun(limit.unit.removesuffix("s/s"), limit.unit.removesuffix("/s"))
-    rate = units.fitting(units.rates(what), (one.rate for one in limit.levels))
+    rate = rate_unit(advice)
     dots = list(_dots(advice, rate.size))
     rates = sorted({row["x"] for row in dots})
     fitted = [
         row for place, use in enumerate(advice.uses) for row in _line(use, place, rates, rate.size)
     ]
-    marks: list[Row] = [{"x": (limit.rate or 0.0) / rate.size, "text": "capacity"}]
-    if rates[0] <= advice.each / rate.size < 0.9 * marks[0]["x"]:
-        marks.append({"x": advice.each / rate.size, "text": "advised"})
-    across = domain_of([*rates, *(mark["x"] for mark in marks)])
+    known = marks(advice, rate)
+    across = domain_of([*rates, *ends(known)])
     plot = lines.chart(frame, HEIGHTS, across, f"rate, {rate.name}", [*dots, *fitted])
-    plot.draw("rule", marks, y=None, strokeWidth=1.25, color=palette.MUTED)
-    plot.grey([{**mark, "y": max(row["y"] for row in dots)} for mark in marks], dx=4, dy=-7)
+    draw_marks(plot, known)
     plot.draw("line", fitted, strokeWidth=2, opacity=0.8)
     plot.draw("point", dots, shape="circle", size=40)
     plot.caption("CPUs busy, log scale")
     plot.names(fitted)
     told = units.listed(
-        f"{use.name} {units.duration(use.slope_ns)} per {what.one}" for use in advice.uses
+        f"{use.name} {units.duration(use.slope_ns)} per {_what(advice).one}" for use in advice.uses
     )
     return plot.picture(f"CPUs busy over the rate: {told}.")
+
+
+def rate_unit(advice: Advice) -> units.Unit:
+    """In which both pictures count rates."""
+    return units.fitting(units.rates(_what(advice)), (one.rate for one in advice.limit.levels))
+
+
+def marks(advice: Advice, rate: units.Unit) -> list[Row]:
+    """The capacity with the ends of its interval, and one instance at the advised load."""
+    limit = advice.limit
+    capacity: Row = {"x": (limit.rate or 0.0) / rate.size, "text": "capacity"}
+    if limit.low is not None and limit.high is not None:
+        capacity |= {"low": limit.low / rate.size, "high": limit.high / rate.size}
+    advised = advice.each / rate.size
+    lowest = min(level.rate for level in (*limit.levels, *advice.beside)) / rate.size
+    if lowest <= advised < 0.9 * capacity["x"]:
+        return [capacity, {"x": advised, "text": "advised"}]
+    return [capacity]
+
+
+def ends(marks: Sequence[Row]) -> list[float]:
+    """What of them must fit across."""
+    return [mark[key] for mark in marks for key in ("x", "low", "high") if key in mark]
+
+
+def draw_marks(plot: Plot, marks: Sequence[Row]) -> None:
+    """A band over the capacity's interval, and uprights with their names on top."""
+    bands = [{"x": mark["low"], "x2": mark["high"]} for mark in marks if "low" in mark]
+    plot.draw("rect", bands, x2="x2", y=0, y2=plot.height, color=palette.HAIRLINE, opacity=0.7)
+    plot.draw("rule", marks, y=None, strokeWidth=1.25, color=palette.MUTED)
+    # Above the plot, and away from each other: the advised load is the lower one.
+    capacity, *advised = marks
+    plot.grey([capacity], y=-7, align="left")
+    plot.grey(advised, y=-7, align="right")
+
+
+def _what(advice: Advice) -> Noun:
+    unit = advice.limit.unit
+    return Noun(unit.removesuffix("s/s"), unit.removesuffix("/s"))
 
 
 def _dots(advice: Advice, size: float) -> Iterator[Row]:
