@@ -5,6 +5,7 @@
 //! tell which poller it is, but for its name.
 
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use crate::clock::monotonic_ns;
@@ -222,6 +223,31 @@ impl Driver {
     /// When the kernel refuses.
     pub fn set_accepting(&mut self, listener: &Listener, accepting: bool) -> Result<(), NetError> {
         each!(self, poller => poller.set_accepting(listener, accepting))
+    }
+
+    /// Has [`Driver::wait`] tell when a socket that is not the driver's can be read from, as those of
+    /// [`quic`](crate::quic) are, and while `writable` also when it takes more. It is told under this
+    /// key, again and again until it was used; an error is told as a hangup, which reading it
+    /// explains. Called again, it changes the key or `writable`. A socket that is closed is
+    /// forgotten.
+    ///
+    /// # Errors
+    /// When the kernel refuses, and in a simulated world, which has no such sockets.
+    pub fn watch(
+        &mut self,
+        key: Key,
+        socket: BorrowedFd<'_>,
+        writable: bool,
+    ) -> Result<(), NetError> {
+        match &self.poller {
+            Poller::Uring(poller) => poller.watch_other(key, socket, writable),
+            Poller::Epoll(poller) => poller.watch_other(key, socket, writable),
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(_) => Err(NetError::Os {
+                doing: "cannot watch a socket of the kernel's in a simulated world".into(),
+                errno: rustix::io::Errno::OPNOTSUPP,
+            }),
+        }
     }
 
     /// Sleeps until something is ready, a waker was used, or the timeout has

@@ -4,7 +4,7 @@
 //! one it is handed, nor who waits.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -226,6 +226,23 @@ impl Epoll {
         .map_err(|errno| NetError::doing("cannot watch a socket", errno))?;
         socket.registered = code;
         Ok(())
+    }
+
+    /// Watches a socket of somebody else's for what it can do. One that is closed is not watched any more.
+    pub(crate) fn watch_other(
+        &self,
+        key: Key,
+        socket: BorrowedFd<'_>,
+        writable: bool,
+    ) -> Result<(), NetError> {
+        let data = data(key, State::Connected);
+        let mut flags = EventFlags::IN;
+        flags.set(EventFlags::OUT, writable);
+        match epoll::modify(&self.set, socket, data, flags) {
+            Err(Errno::NOENT) => epoll::add(&self.set, socket, data, flags),
+            other => other,
+        }
+        .map_err(|errno| NetError::doing("cannot watch a socket", errno))
     }
 
     /// Readable when there is something to tell.

@@ -5,18 +5,22 @@ mod common;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 
 use common::certificates::{Issued, issued, self_signed};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use common::driver;
 use wiretrial_net::quic::{
     Connection, Direction, Event, Fault, Handle, QuicClient, QuicClientConfig, QuicClientSettings,
     QuicServer, QuicServerConfig, QuicServerSettings, Read, Scratch, TransportSettings,
     UdpSettings,
 };
-use wiretrial_net::{Alpn, ClientTlsSettings, NetError, NetErrorClass, monotonic_ns};
+use wiretrial_net::{Alpn, ClientTlsSettings, Driver, Key, NetError, NetErrorClass, monotonic_ns};
 
 /// No test needs more turns; each waits a millisecond at most when idle.
 const TURNS: usize = 20_000;
+const IDLE: Duration = Duration::from_millis(1);
+/// The server's; the clients' are their indices.
+const SERVER: u32 = 1_000;
 
 const LARGE: usize = 2_000_000;
 
@@ -85,6 +89,7 @@ fn many_clients_share_the_servers_socket_and_one_of_them_moves() {
     assert_eq!((world.server.counters().accepted, world.server.connections()), (40, 40));
     let peer = world.address(Ipv4Addr::LOCALHOST.into());
     world.clients[7].rebind(peer, &UdpSettings::default()).expect("a socket");
+    world.driver.watch(key(7), world.clients[7].as_fd(), false).expect("watched");
     world.echo(3_000);
     for client in &mut world.clients {
         client.connection().close(5, "enough", monotonic_ns());
@@ -103,10 +108,14 @@ fn nobody_at_the_address_is_told_as_with_tcp() {
     let (now, mut scratch) = (monotonic_ns(), Scratch::default());
     let mut client =
         QuicClient::connect(&config, address, &UdpSettings::default(), now).expect("a socket");
+    let mut driver = driver();
+    driver.watch(key(0), client.as_fd(), false).expect("watched");
     client.flush(now, &mut scratch).expect("sent");
     let mut refused = None;
     for _ in 0..TURNS {
-        wait(&[client.as_fd()]);
+        driver.wait(Some(IDLE)).expect("wait");
+        let Some(ready) = driver.next() else { continue };
+        assert!(ready.hangup && ready.readable && ready.key == key(0), "{ready:?}");
         if let Err(error) = client.receive(monotonic_ns(), &mut scratch) {
             refused = Some(error);
             break;
@@ -129,6 +138,7 @@ fn a_certificate_that_is_not_trusted_is_told_with_the_remedy() {
 
 /// A server that echoes, and its clients, on one thread.
 struct World {
+    driver: Driver,
     server: QuicServer,
     clients: Vec<QuicClient>,
     client_config: QuicClientConfig,
@@ -155,8 +165,12 @@ impl World {
         };
         let config = QuicServerConfig::new(&settings).expect("settings");
         let client = client_settings(&certificates, batch);
+        let mut driver = driver();
+        let server = QuicServer::bind(&config, (ip, 0).into(), false, &udp).expect("a socket");
+        driver.watch(key(SERVER), server.as_fd(), false).expect("watched");
         Self {
-            server: QuicServer::bind(&config, (ip, 0).into(), false, &udp).expect("a socket"),
+            driver,
+            server,
             clients: Vec::new(),
             client_config: QuicClientConfig::new(&client).expect("settings"),
             udp,
@@ -176,7 +190,10 @@ impl World {
     fn start(&mut self, ip: IpAddr) {
         let (peer, now) = (self.address(ip), monotonic_ns());
         let client = QuicClient::connect(&self.client_config, peer, &self.udp, now);
-        self.clients.push(client.expect("a socket"));
+        let client = client.expect("a socket");
+        let key = key(self.clients.len() as u32);
+        self.driver.watch(key, client.as_fd(), false).expect("watched");
+        self.clients.push(client);
         self.back.push((Vec::new(), false));
     }
 
@@ -217,17 +234,32 @@ impl World {
     }
 
     fn turn(&mut self) {
+        let now = monotonic_ns();
+        let mut deadlines: Vec<Option<u64>> =
+            self.clients.iter_mut().map(QuicClient::deadline).collect();
+        deadlines.push(self.server.deadline());
+        let due = deadlines
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(IDLE, |at| Duration::from_nanos(at.saturating_sub(now)));
+        self.driver.wait(Some(due.min(IDLE))).expect("wait");
+        while let Some(ready) = self.driver.next() {
+            let now = monotonic_ns();
+            if ready.key.slot == SERVER {
+                while self.server.receive(now, &mut self.scratch).expect("a socket") {}
+            } else {
+                let client = &mut self.clients[ready.key.slot as usize];
+                while client.receive(now, &mut self.scratch).expect("a server") {}
+            }
+        }
         self.clients_turn();
         self.server_turn();
-        let mut sockets = vec![self.server.as_fd()];
-        sockets.extend(self.clients.iter().map(|client| client.as_fd()));
-        wait(&sockets);
     }
 
     fn clients_turn(&mut self) {
         let now = monotonic_ns();
-        for (client, back) in self.clients.iter_mut().zip(&mut self.back) {
-            while client.receive(now, &mut self.scratch).expect("a server") {}
+        for (index, (client, back)) in self.clients.iter_mut().zip(&mut self.back).enumerate() {
             client.on_deadline(now);
             while let Some(event) = client.event(now) {
                 match event {
@@ -240,13 +272,13 @@ impl World {
                     _ => {}
                 }
             }
-            client.flush(now, &mut self.scratch).expect("a server");
+            let flush = client.flush(now, &mut self.scratch).expect("a server");
+            self.driver.watch(key(index as u32), client.as_fd(), !flush.done).expect("watched");
         }
     }
 
     fn server_turn(&mut self) {
         let now = monotonic_ns();
-        while self.server.receive(now, &mut self.scratch).expect("a socket") {}
         self.server.on_deadline(now);
         while let Some((handle, event)) = self.server.event(now) {
             match event {
@@ -269,8 +301,13 @@ impl World {
             }
             !(*is_all && bytes.is_empty())
         });
-        self.server.flush(now, &mut self.scratch).expect("a socket");
+        let flush = self.server.flush(now, &mut self.scratch).expect("a socket");
+        self.driver.watch(key(SERVER), self.server.as_fd(), !flush.done).expect("watched");
     }
+}
+
+fn key(slot: u32) -> Key {
+    Key { slot, generation: 1 }
 }
 
 fn echo_back(connection: &mut Connection, id: u64, bytes: &mut Vec<u8>, now: u64) {
@@ -289,12 +326,4 @@ fn client_settings(certificates: &Issued, batch: usize) -> QuicClientSettings {
         transport: TransportSettings { batch, ..TransportSettings::default() },
         ..QuicClientSettings::default()
     }
-}
-
-/// Until one of them can be read, a millisecond at most: timers are looked at as often.
-fn wait(sockets: &[std::os::fd::BorrowedFd<'_>]) {
-    let mut watched: Vec<PollFd<'_>> =
-        sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
-    let timeout = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-    poll(&mut watched, Some(&timeout)).expect("polled");
 }

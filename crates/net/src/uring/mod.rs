@@ -7,7 +7,7 @@
 //! Readiness stays what it is with epoll: told again until it was used. So
 //! bytes that nobody reads in the turn in which they came are copied, and their
 //! buffers go back: no connection can keep the others' buffers from them.
-//! An epoll set watches listeners, the waker, and sockets that nothing is received
+//! An epoll set watches listeners, the waker, sockets of others, and sockets that nothing is received
 //! from or that take no more bytes, and the ring watches the set.
 
 mod completing;
@@ -19,7 +19,7 @@ mod token;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::epoll::EventFlags;
@@ -158,6 +158,15 @@ impl Uring {
         accepting: bool,
     ) -> Result<(), NetError> {
         self.epoll.set_accepting(listener, accepting)
+    }
+
+    pub(crate) fn watch_other(
+        &self,
+        key: Key,
+        socket: BorrowedFd<'_>,
+        writable: bool,
+    ) -> Result<(), NetError> {
+        self.epoll.watch_other(key, socket, writable)
     }
 
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
