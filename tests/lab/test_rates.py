@@ -7,6 +7,7 @@ import pytest
 from tests.lab import trials
 from wiretrial.plan import Load, OpenLoop, SequencePayload
 from wiretrial.results.model import Judgement, Trial
+from wiretrial.snapshot import FlowFigures, TrafficFigures, TrafficNames
 from wiretrial.studies import rates
 from wiretrial.studies.contracts import case
 from wiretrial.studies.fields import Knee
@@ -36,6 +37,18 @@ def offered(rate: float, answered: float, waiting: int = 0) -> Trial:
     load = Load(connections=1, executor=OpenLoop(rate=rate))
     plan = made.plan.model_copy(update={"load": load})
     return made.model_copy(update={"intervals": intervals, "plan": plan})
+
+
+def test_the_rate_of_sessions_counts_those_and_not_their_requests() -> None:
+    requests = closed("a", 30_000)
+    flows = TrafficFigures(routes=(), flows=(FlowFigures(begun=1000, done=1000),))
+    intervals = tuple(one.model_copy(update={"traffic": flows}) for one in requests.intervals)
+    names = TrafficNames(routes=("a", "b", "c"), flows=("visit",))
+    start = requests.start.model_copy(update={"traffic": names})
+    sessions = requests.model_copy(update={"intervals": intervals, "start": start})
+    wanted = RateFrom(scenarios=("a",), share=0.5)
+    assert rates.common(wanted, [requests]) == 15_000
+    assert rates.common(wanted, [sessions]) == 5_000
 
 
 KNEE = Knee(first=1000, ceiling=100_000)

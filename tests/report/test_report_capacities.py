@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from tests.report.synthetic import Shape, one_trial
-from wiretrial.report import capacities, found, model, page
+from wiretrial.report import capacities, found, kept, model, page
 from wiretrial.report.blocks import Table
 from wiretrial.report.capacities import Capacity
 from wiretrial.report.tables import capacities as tables
+from wiretrial.results import known
 from wiretrial.results.absent import Absent
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.results.observation import CpuLimit
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import demo
 
 SHARES = (0.2, 0.4, 0.6)
 VALID = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
@@ -126,8 +130,8 @@ def test_where_the_generator_was_the_limit_nothing_is_held_against_a_bound() -> 
 
 
 def test_levels_that_are_missing_leave_the_measured_alone() -> None:
-    kept = trials("alone", 10_000, lambda _: 100)
-    fewer = [t for t in kept if not t.scenario.level_of or "at 60%" in t.scenario.name]
+    whole = trials("alone", 10_000, lambda _: 100)
+    fewer = [t for t in whole if not t.scenario.level_of or "at 60%" in t.scenario.name]
     (one,) = capacities.of_trials(fewer)
     assert one.predicted is None
     assert one.why_untold == capacities.NO_LEVELS
@@ -186,10 +190,20 @@ def test_the_report_has_a_row_per_server_and_size_and_levels_are_no_rows_elsewhe
     assert [len(table.rows) for table in drawn] == [5, 4, 1]
     names = [(row[0].text, row[1].text) for row in drawn[1].rows]
     assert names == [("linear", "0.25"), ("linear", "1"), ("contended", "1"), ("quick", "1")]
-    kept = found.section(found.of_report(made))
-    assert "gone: echo, 1 CPU is not measured: no contract" in kept
-    assert "Where it is worse, and why" in kept
-    assert tables.TITLE in kept
+    shown = found.section(found.of_report(made))
+    assert "gone: echo, 1 CPU is not measured: no contract" in shown
+    assert "Where it is worse, and why" in shown
+    assert tables.TITLE in shown
+
+
+def test_a_part_of_a_cpu_is_no_whole_one_where_kept_trials_choose_a_server(tmp_path: Path) -> None:
+    study = demo.study(trials=3, seed=1)
+    results = ResultsFolder.create(tmp_path, study.name, study.document())
+    for trial in (*trials("a", 2_500, lambda _: 100, cpus=0.25), *trials("a", 9e3, lambda _: 111)):
+        results.add(trial)
+    file = tmp_path / "trials.jsonl.xz"
+    file.write_bytes(kept.pack(results))
+    assert {row.cpus for row in known.rows(file)} == {0.25, 1}
 
 
 def test_a_report_without_levels_has_no_such_section() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from wiretrial.cli import browser_words, demo_words
 from wiretrial.errors import StoreError
@@ -24,13 +25,23 @@ from wiretrial.studies.spec import Case, Study
 Verdict = Callable[[ReportModel], Sequence[str]]
 """Further sentences for a study's verdict, put before the automatic ones."""
 
+CAPACITY: Final = "capacity"
+"""The study whose question is how well lower loads predict."""
+
+
+def _sized(made: ReportModel) -> Sequence[str]:
+    """What predictions of capacities are worth."""
+    return capacities.sentences(made.capacities)
+
+
 OWN_VERDICTS: Mapping[str, Verdict] = {
     demo.NAME: demo_words.verdict,
     ways.NAME: browser_words.verdict,
+    CAPACITY: _sized,
 }
 """By the name of the study. The others have the automatic sentences only."""
 
-OWN_ANSWERS: Mapping[str, Verdict] = {demo.NAME: demo_words.answer}
+OWN_ANSWERS: Mapping[str, Verdict] = {demo.NAME: demo_words.answer, CAPACITY: _sized}
 """The same in short sentences for the first screen."""
 
 
@@ -62,8 +73,7 @@ def whole(results: ResultsFolder) -> ReportModel:
         adopted=adoption.read(results),
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
-    sized = capacities.sentences(made.capacities)
-    beside = () if own else (*sized, *browser_words.beside_others(made))
+    beside = () if own else (*_sized(made), *browser_words.beside_others(made))
     return replace(made, own=own, answer=answer, beside=beside)
 
 

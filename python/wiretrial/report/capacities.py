@@ -269,7 +269,7 @@ def _predicted(below: Sequence[Measured], cpus: float, tops: int) -> Prediction 
 
 def _rate(run: Measured) -> float | None:
     """What it carried: sessions where it was asked for those."""
-    return run.session_rate or run.throughput
+    return run.throughput if run.session_rate is None else run.session_rate
 
 
 def _busy(run: Measured) -> float | None:

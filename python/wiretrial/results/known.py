@@ -36,8 +36,8 @@ class Row:
     copies: int
     threads: int
     """Of the server; 0: as many as it takes by itself."""
-    cpus: int
-    """CPUs that the server was pinned to; 0: it was not."""
+    cpus: float
+    """CPUs that the server was pinned to, or the part of them that a limit left; 0: neither."""
     is_plain: bool
     """One message at a time on connections that stay, over loopback, each with one reply that no
     work or pause stands before: what other messages can be laid beside."""
@@ -98,7 +98,7 @@ def _row(trial: dict[str, Any], figures: dict[str, Any]) -> Row:
         connections=plan["load"]["connections"] // copies,
         copies=copies,
         threads=scenario["levels"].get("server_threads") or 0,
-        cpus=len(subject.get("cpus", ())),
+        cpus=(subject.get("limit") or {}).get("cpus") or len(subject.get("cpus", ())),
         is_plain=_is_plain(scenario, plan),
         rate=executor.get("rate") if executor["kind"] == "open" else None,
         throughput=figures.get("throughput"),

@@ -57,6 +57,16 @@ def achieved(trial: Trial) -> float:
     return sum(interval.counters.ok for interval in inside) * 1e9 / elapsed if elapsed else 0.0
 
 
+def carried(trial: Trial) -> float:
+    """What an open loop's rate counts, per second: sessions of traffic, else verified replies."""
+    if trial.start.traffic is None:
+        return achieved(trial)
+    inside = counted(trial)
+    elapsed = sum(interval.end_ns - interval.start_ns for interval in inside)
+    done = sum(flow.done for one in inside if one.traffic for flow in one.traffic.flows)
+    return done * 1e9 / elapsed if elapsed else 0.0
+
+
 def backlog(trial: Trial) -> list[tuple[float, float]]:
     """The waiting line at each interval's end: (seconds, messages due and not answered)."""
     return line(counted(trial))

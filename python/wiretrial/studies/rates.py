@@ -27,7 +27,7 @@ def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
     for trial in trials:
         tells = trial.judgement.verdict not in ("invalid", "stalled")
         if trial.scenario.name in wanted.scenarios and tells:
-            reached.setdefault(trial.scenario.name, []).append(offered.achieved(trial))
+            reached.setdefault(trial.scenario.name, []).append(offered.carried(trial))
     slowest = min((median(rates) for rates in reached.values()), default=0.0) * wanted.share
     if slowest <= 0:
         return None

@@ -134,12 +134,12 @@ def _predicted(one: Capacity) -> Cell:
     if made is None:
         return NO_FIGURE
     is_closed = made.high < math.inf
-    high = units.trimmed(made.high) if is_closed else "any"
-    aside = [f"{units.trimmed(made.low)} to {high}"]
+    low = units.trimmed(made.low)
+    aside = [f"{low} to {units.trimmed(made.high)}" if is_closed else f"{low} or more"]
     if made.is_extrapolated:
         aside.append("extrapolated")
-    low, end = (made.low, made.high) if is_closed else (None, None)
-    return Cell(units.trimmed(made.rate), tuple(aside), value=made.rate, low=low, high=end)
+    ends = (made.low, made.high) if is_closed else (None, None)
+    return Cell(units.trimmed(made.rate), tuple(aside), value=made.rate, low=ends[0], high=ends[1])
 
 
 def _measured(one: Capacity) -> Cell:
