@@ -15,7 +15,7 @@ from wiretrial.advise.sizing import Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
 from wiretrial.report import advice as told
 from wiretrial.results.advice import Advice, Demand
-from wiretrial.results.limits import Level, Limit
+from wiretrial.results.limits import Level, Limit, RouteRate
 
 GIB = 1 << 30
 
@@ -148,6 +148,23 @@ def test_growth_says_how_long_it_lasts() -> None:
     # 24,000 are carried: 20,000 grow to that by 5 % a month in 3.7.
     assert growth.months == pytest.approx(3.737, abs=1e-3)
     assert advised(rate=24_000.0, growth=0.05).growth.months == 0  # type: ignore[union-attr]
+    # 20,000 x 1.05^12 = 35,917: five of 8,000.
+    assert growth.in_a_year == 5
+
+
+def test_bytes_of_the_whole_demand_are_told() -> None:
+    assert advised().bytes_per_second == pytest.approx(300 * 20_000)
+    assert "300 B per message, 48 Mbit/s in all" in dict(told.lines(advised()))["Costs"]
+    routed = tuple(RouteRate(name=name, rate=24_000.0) for name in ("a", "b"))
+    sessions = [level(rate, routes=routed) for rate in (2000.0, 4000.0, 8000.0)]
+    # Six messages to a session.
+    assert advised(limit(sessions)).bytes_per_second == pytest.approx(6 * 300 * 20_000)
+    assert advised(limit([level(8000.0, [], bytes=None)])).bytes_per_second is None
+
+
+def test_the_share_of_the_kernel_is_told() -> None:
+    levels = [level(rate, [resource(rate, of_kernel=0.38)]) for rate in (2000.0, 4000.0, 8000.0)]
+    assert ", 38 % in the kernel)" in dict(told.lines(advised(limit(levels))))["Costs"]
 
 
 def test_users_send_by_littles_law() -> None:

@@ -12,6 +12,7 @@ from tests.cli.conftest import Run
 from wiretrial.catalogues import STUDIES
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.results.advice import Advice
+from wiretrial.results.limits import Limit
 
 GENERATOR = ("--poller", "epoll", "-c", "2")
 QUICK = ("-d", "100ms", "--warmup", "0", "--searches", "1", "--tolerance", "30%", *GENERATOR)
@@ -63,7 +64,7 @@ def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
     first, *_ = done.stdout.splitlines()
     assert first == "3 instances carry 20,000 requests/s; 4 survive losing one."
     told = " ".join(done.stdout.split())
-    assert "small: 2 machines of 4 instances each, one to spare, 0.34 per hour" in told
+    assert "small: 2 machines of 4 instances each, 0.34 per hour, one of them to spare" in told
     assert done.stdout.splitlines()[-1].startswith("confirm: wiretrial limit http://h/")
 
 
@@ -88,6 +89,30 @@ def test_kept_studies_tell_which_server(
     done = wiretrial("advise", *asked)
     assert done.returncode == EXIT_USAGE
     assert "no kept trials are installed" in done.stderr
+
+
+def test_a_measurement_without_an_advice_is_kept(
+    wiretrial: Run, reference_url: str, tmp_path: Path
+) -> None:
+    flags = (
+        "--rate",
+        "9",
+        "--machine",
+        "tiny=0.01",
+        *QUICK,
+        "--format",
+        "json",
+        "-o",
+        "limit.json",
+    )
+    done = wiretrial("advise", reference_url, *flags)
+    if done.returncode in NOT_KEPT:
+        pytest.skip(f"this machine was too busy: {done.stderr}")
+    assert done.returncode == EXIT_USAGE
+    *_, kept, refused = done.stderr.splitlines()
+    assert kept == "no advice; the measured limit: limit.json"
+    assert "no --machine holds a single instance" in refused
+    Limit.model_validate_json((tmp_path / "limit.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ def test_the_first_line_says_it(made: Advice, says: str) -> None:
     assert advice.headline(made) == says
 
 
+def test_machines_are_the_cheapest_and_the_next() -> None:
+    types = tuple(Type(f"m{cores}", cores=cores, per_hour=0.1 * cores) for cores in (1, 2, 4, 8))
+    assert dict(advice.lines(asked(types=types)))["Machines"] == (
+        "m1: 4 machines of 1 instance each, 0.40 per hour, one of them to spare. Next: m2: 3"
+        " machines of 2 instances each, 0.60 per hour; 2 types more"
+    )
+
+
 @pytest.mark.parametrize(
     ("made", "label", "says"),
     [

@@ -14,9 +14,10 @@ from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
-from wiretrial.results.advice import Advice, Alternative, Demand, Growth, Purchase, Use
+from wiretrial.results.advice import Advice, Alternative, Demand, Growth, Purchase, Scaling, Use
 from wiretrial.results.limits import Level, Limit
 
+YEAR = 12
 SESSIONS = "sessions/s"
 """The unit of what is sent by a traffic file."""
 
@@ -91,7 +92,8 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
         purchases=_purchases(uses, wanted, asked, needed),
-        growth=_growth(asked.highest, needed * carried, wanted.growth),
+        bytes_per_second=_bytes_per_second(basis.levels, asked.highest),
+        growth=_growth(asked, needed * carried, wanted.growth, capacity, divided),
         scaling=divided,
         instead=tuple(
             _alternative(name, other, limit, demanded) for name, other in wanted.instead.items()
@@ -143,10 +145,28 @@ def _alternative(name: str, other: Basis, own: Limit, demanded: Asked) -> Altern
     )
 
 
-def _growth(needed: float, carried: float, per_month: float | None) -> Growth | None:
+def _bytes_per_second(levels: Sequence[Level], rate: float) -> float | None:
+    """By the highest kept level; a session has several messages, which its routes tell."""
+    kept = [level for level in levels if level.is_kept and level.bytes]
+    highest = max(kept, key=lambda level: level.rate, default=None)
+    if highest is None or highest.bytes is None:
+        return None
+    messages = sum(route.rate for route in highest.routes) or highest.rate
+    return highest.bytes * messages / highest.rate * rate
+
+
+def _growth(
+    asked: Demand, carried: float, per_month: float | None, capacity: float, divided: Scaling | None
+) -> Growth | None:
     if not per_month:
         return None
-    return Growth(per_month=per_month, months=sizing.months(needed, carried, per_month))
+    later = asked.highest * (1 + per_month) ** YEAR
+    return Growth(
+        per_month=per_month,
+        months=sizing.months(asked.highest, carried, per_month),
+        # How more of them divide the load is not known far beyond what was measured.
+        in_a_year=None if divided else sizing.instances(later, capacity),
+    )
 
 
 def _require_known(names: Collection[str], known: Sequence[Known]) -> None:
@@ -171,6 +191,7 @@ def _use(one: Known, basis: Basis, each: float, asked: Demand, shared: Collectio
         at_capacity=one.line.at(basis.limit.rate),
         advised=one.line.at(asked.highest if is_shared else each),
         of_cpus=highest.of_cpus,
+        of_kernel=highest.of_kernel,
         memory_bytes=highest.memory_bytes,
         memory_limit_bytes=highest.memory_limit_bytes,
         memory=memory.per_connection(one.name, basis.beside, basis.crowded),

@@ -22,7 +22,7 @@ from wiretrial.cli import limiting, output
 from wiretrial.cli.limiting import Further, Kept, Search
 from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet
-from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem
+from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem, WiretrialError
 from wiretrial.report import advice_text
 from wiretrial.results.advice import ADVICE_SCHEMA, Advice
 from wiretrial.results.limits import LIMIT_SCHEMA, Limit
@@ -104,7 +104,15 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
         return EXIT_SIGNAL + found.levels.signal
     found.require_whole()
     basis = Basis(found.limit, found.beside, found.mixes, found.crowded)
-    _show(answer.advice(basis, asked, wanted), kept)
+    try:
+        made = answer.advice(basis, asked, wanted)
+    except WiretrialError:
+        # Minutes of measuring are not lost: `--from` asks it again.
+        if kept.format is output.Format.JSON and kept.file is not None:
+            output.emit(found.limit.to_json(), kept.file)
+            output.say(f"no advice; the measured limit: {kept.file}")
+        raise
+    _show(made, kept)
     return EXIT_GOOD
 
 

@@ -5,7 +5,7 @@ Knows an advice's document; must not know how it was worked out, nor terminals o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from wiretrial.report import limits, units
@@ -64,8 +64,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield "Divides", _divides(advice, advice.scaling)
     for other in advice.instead:
         yield "Instead", _instead(advice, other)
-    for one in advice.purchases:
-        yield "Machines", purchase(one)
+    if advice.purchases:
+        yield "Machines", purchases(advice.purchases)
     if advice.growth is not None:
         yield "Growth", _growth(advice, advice.growth)
     yield "Evidence", _evidence(advice)
@@ -167,7 +167,9 @@ def _costs(advice: Advice) -> str:
         told += f"; {units.significant(1e3 * cpus)} CPUs per 1,000 users"
     octets = advice.limit.levels[0].bytes
     if octets:
-        told += f"; {units.fitting(units.BYTES, (octets,)).text(octets)} per message"
+        told += f"; {_bytes(octets)} per message"
+    if advice.bytes_per_second:
+        told += f", {8 * advice.bytes_per_second / 1e6:,.3g} Mbit/s in all"
     return told
 
 
@@ -176,7 +178,8 @@ def _cost(use: Use) -> str:
         # The levels scatter by more than a message takes.
         return f"at most {units.duration(use.high_ns)}"
     ends = f"{units.duration(use.low_ns)} to {units.duration(use.high_ns)}"
-    return f"{units.duration(use.slope_ns)} ({ends})"
+    kernel = "" if use.of_kernel is None else f", {_percent(use.of_kernel)} in the kernel"
+    return f"{units.duration(use.slope_ns)} ({ends}{kernel})"
 
 
 def _memory(advice: Advice) -> str:
@@ -317,19 +320,32 @@ def _instead(advice: Advice, other: Alternative) -> str:
     return f"{other.name}: {other.instances} instead of {advice.instances} ({rate}, {other.target})"
 
 
-def purchase(bought: Purchase) -> str:
-    """Machines of one type, and what they cost."""
+def purchases(bought: Sequence[Purchase]) -> str:
+    """The cheapest that holds, then the next one; more are counted."""
+    first, *others = map(_purchase, bought)
+    told = f"{first}, one of them to spare"
+    if others:
+        told += f". Next: {others[0]}"
+    if len(others) > 1:
+        told += f"; {units.plural(len(others) - 1, 'type')} more"
+    return told
+
+
+def _purchase(bought: Purchase) -> str:
     many = units.plural(bought.machines, "machine")
     price = ""
     if bought.per_hour is not None:
         price = f", {bought.per_hour:,.2f} per hour"
     each = units.plural(bought.instances_each, "instance")
-    return f"{bought.name}: {many} of {each} each, one to spare{price}"
+    return f"{bought.name}: {many} of {each} each{price}"
 
 
 def _growth(advice: Advice, growth: Growth) -> str:
     months = units.plural(int(growth.months), "month")
-    return f"at {100 * growth.per_month:.3g} % a month {advice.instances} are enough for {months}"
+    told = f"at {100 * growth.per_month:.3g} % a month {advice.instances} are enough for {months}"
+    if growth.in_a_year is None:
+        return told
+    return f"{told}; in twelve months it takes {growth.in_a_year:,}"
 
 
 def _evidence(advice: Advice) -> str:

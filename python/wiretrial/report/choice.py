@@ -53,8 +53,8 @@ def lines(told: Chosen) -> Iterator[tuple[str, str]]:
             yield "Instead", _other(one, first)
     if first.keeps_connections and demand.users is not None:
         yield "Connections", _connections(first, demand.users)
-    for purchase in told.purchases:
-        yield "Machines", advice.purchase(purchase)
+    if told.purchases:
+        yield "Machines", advice.purchases(told.purchases)
     yield "Evidence", _evidence(told)
     yield "Void if", VOID
 

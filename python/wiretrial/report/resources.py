@@ -28,6 +28,7 @@ def _named(place: WatchedPlace, part: WatchedPart) -> Resource:
         name=part.name,
         cpus=None if part.is_void else part.cpus,
         of_cpus=_most(place, part),
+        of_kernel=_of_kernel(part.cpu_user_ns, part.cpu_system_ns),
         memory_bytes=part.memory_end_bytes,
         memory_limit_bytes=part.memory_limit_bytes,
     )
@@ -37,6 +38,12 @@ def _most(place: WatchedPlace, part: WatchedPart) -> float | None:
     """CPUs that it can keep busy: one per thread, within its limit, on its host."""
     bounds = (place.cpus, part.quota_cpus, 1 if part.threads == 1 else None)
     return min((float(bound) for bound in bounds if bound), default=None)
+
+
+def _of_kernel(user: float | None, system: float | None) -> float | None:
+    if user is None or system is None or user + system <= 0:
+        return None
+    return system / (user + system)
 
 
 def _local(measured: Measured) -> Iterator[Resource]:
@@ -50,5 +57,6 @@ def _local(measured: Measured) -> Iterator[Resource]:
         cpus=cpus,
         # Where its busiest thread is full, it is, however many CPUs there are.
         of_cpus=round(cpus / use.busy, 1) if use.busy else None,
+        of_kernel=_of_kernel(measured.server_user_ns, measured.server_system_ns),
         memory_bytes=samples[-1].rss_bytes if samples else None,
     )

@@ -73,6 +73,8 @@ class Use(_Part):
     """CPUs busy at the advised load, of one instance; of what is shared, in all. None: that is
     beyond twice what was measured."""
     of_cpus: float | None
+    of_kernel: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Share of its CPU time that it spent in the kernel, at the highest kept level."""
     memory_bytes: int | None
     memory_limit_bytes: int | None
     memory: Memory | None = Field(default=None, exclude_if=lambda memory: memory is None)
@@ -186,6 +188,8 @@ class Growth(_Part):
     per_month: float
     """As a share."""
     months: float
+    in_a_year: int | None = None
+    """Instances that keep the goals in twelve months; None: so many can't be told."""
 
 
 class Advice(_Part):
@@ -213,6 +217,8 @@ class Advice(_Part):
     """The lowest kept level that has at least the advised rate of one instance."""
     purchases: tuple[Purchase, ...] = ()
     """The cheapest first."""
+    bytes_per_second: float | None = None
+    """TCP payload of the whole demand, both ways; None: that was not counted."""
     growth: Growth | None = None
     scaling: Scaling | None = None
     """How several of them divide the load; None: one alone was measured."""

@@ -47,6 +47,8 @@ class Resource(_Part):
     """CPUs that it kept busy on average; None: that could not be read."""
     of_cpus: float | None = None
     """CPUs that it can keep busy; None: that is not known."""
+    of_kernel: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Share of its CPU time that it spent in the kernel; None: that could not be read."""
     memory_bytes: int | None = None
     """At the end of the level."""
     memory_limit_bytes: int | None = None
