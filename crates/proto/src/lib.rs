@@ -7,6 +7,7 @@
 
 pub mod codec;
 mod error;
+mod fielded;
 mod fields;
 pub mod grpc;
 mod head;
@@ -20,11 +21,13 @@ mod scratch;
 pub mod session;
 pub mod socketio;
 pub mod sse;
+mod streams;
 pub mod styx;
 pub mod websocket;
 
 pub use codec::{Close, Condition, MessageKind, ServerCodec, ServerEvent, ServerRequest, Step};
 pub use error::{ErrorClass, ProtocolError};
+pub use fielded::Arrival;
 pub use fields::FieldList;
 pub use head::Extensions;
 pub use scratch::Scratch;

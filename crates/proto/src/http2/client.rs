@@ -8,8 +8,9 @@ use super::allowance::Http2Use;
 use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
-use super::request::{Http2Request, MOST_REFUSED};
+use super::request::Http2Request;
 use super::said::{Asked, Came, Said};
+use crate::fielded::MOST_REFUSED;
 use crate::grpc::MESSAGE;
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
@@ -63,7 +64,7 @@ impl Http2Client {
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self {
             connection: Connection::new(Side::Client, limits),
-            has_calls: requests.iter().any(Http2Request::is_call),
+            has_calls: requests.iter().any(|request| request.0.is_call()),
             requests,
             state: State::Opening,
             tells_heads: true,
@@ -122,7 +123,7 @@ impl ClientSession for Http2Client {
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "no request may follow");
         let Message { number, route, payload, fill } = *message;
-        let request = &self.requests[route];
+        let request = &self.requests[route].0;
         self.block.clear();
         self.connection.begin_block(&mut self.block);
         let same = request.same(fill).filter(|_| self.block.is_empty());
@@ -147,7 +148,7 @@ impl ClientSession for Http2Client {
         let second = first.wrapping_add(1);
         // A block of its own may say what is said once.
         if self.block.is_empty() && self.state == State::Open {
-            let request = &self.requests[0];
+            let request = &self.requests[0].0;
             let asked = |place: u32| Asked::of(second.wrapping_add(place.into()), request);
             if self.connection.ask_again((others, asked), payload.len(), begin, out) {
                 return;

@@ -21,8 +21,9 @@ use super::allowance::{Allowance, Http2Use, Instants};
 use super::frame::{self, ErrorCode, WIDEST, WINDOW};
 use super::hpack::{self, HpackDecoder};
 use super::settings::Settings;
-use super::streams::Identified;
 use crate::ErrorClass;
+use crate::fielded::inbound;
+use crate::streams::Identified;
 use content::Held;
 use open::OpenStreams;
 use reading::Reading;
@@ -428,11 +429,6 @@ impl<M> Stream<M> {
     /// So much more content comes, and the end with it: does it agree with what the head said?
     #[inline]
     pub(super) fn takes(&mut self, content: u64, is_end: bool) -> Result<(), &'static str> {
-        let Some(missing) = &mut self.missing else { return Ok(()) };
-        *missing = missing.checked_sub(content).ok_or("more content than Content-Length says")?;
-        if is_end && *missing > 0 {
-            return Err("less content than Content-Length says");
-        }
-        Ok(())
+        inbound::takes(&mut self.missing, content, is_end)
     }
 }

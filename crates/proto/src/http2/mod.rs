@@ -4,9 +4,9 @@
 //! or when it is due, nor TLS: who agreed on the protocol, and how, is the caller's.
 //!
 //! ```text
-//! client, server -> connection -> streams, settings, allowance -> frame, hpack
+//! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
 //! websockets -> client, wire;   client, websockets -> request;   client -> said -> call, connection
-//! said, websockets, server -> inbound
+//! request, said, websockets, server -> crate::fielded
 //! ```
 
 mod allowance;
@@ -15,20 +15,19 @@ mod client;
 mod connection;
 mod frame;
 pub mod hpack;
-mod inbound;
 mod request;
 mod said;
 mod server;
 mod settings;
-mod streams;
 mod websockets;
 mod wire;
 
+pub use crate::fielded::{Connect, RequestFields};
 pub use allowance::Http2Use;
 pub use client::Http2Client;
 pub use connection::Http2Limits;
 pub use frame::{ErrorCode, PREFACE};
 pub use request::{Http2Connect, Http2Request, sent_request};
-pub use server::{Connect, Http2Event, Http2Server, RequestFields};
+pub use server::{Http2Event, Http2Server};
 pub use settings::Settings;
 pub use websockets::Http2WebSockets;

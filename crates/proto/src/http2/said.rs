@@ -4,8 +4,8 @@
 
 use super::call;
 use super::connection::Stream;
-use super::inbound::{self, Response};
-use super::request::Http2Request;
+use crate::fielded::Rendered;
+use crate::fielded::inbound::{self, Response};
 use crate::fields::FieldList;
 use crate::grpc::{self, Deframer};
 
@@ -45,7 +45,7 @@ pub(super) enum Came {
 impl Asked {
     /// The message with this number is such a request.
     #[inline]
-    pub(super) fn of(number: u64, request: &Http2Request) -> Self {
+    pub(super) fn of(number: u64, request: &Rendered) -> Self {
         Self { number, is_head: request.is_head(), is_call: request.is_call(), ..Self::default() }
     }
 
@@ -89,11 +89,9 @@ impl Said {
                     _ if stream.message.is_call => called?,
                     http => http,
                 };
-                stream.has_head = response.status >= 200;
                 stream.message.status = status;
-                let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
-                stream.missing = if has_none { Some(0) } else { response.content_length };
-                check_interim(response, is_end)?;
+                stream.missing = response.promised(stream.message.is_head);
+                stream.has_head = response.is_final(is_end)?;
                 if is_end {
                     stream.takes(0, true)?;
                 }
@@ -107,13 +105,5 @@ impl Said {
                 Ok(Came::Trailers)
             }
         }
-    }
-}
-
-fn check_interim(response: Response, is_end: bool) -> Result<(), &'static str> {
-    match response.status {
-        101 => Err("HTTP/2 has no 101"),
-        100..200 if is_end => Err("a reply that ends before its final head"),
-        _ => Ok(()),
     }
 }

@@ -5,10 +5,7 @@
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::hpack::{Secrecy, write_field};
-use super::inbound;
-use crate::fields::FieldList;
-use crate::grpc;
-use crate::websocket::{DeflateAnswer, DeflateConfig};
+use crate::fielded::{Arrival, arrival, inbound};
 use crate::{ErrorClass, ProtocolError, Scratch, Step};
 
 /// HTTP/2 as a server speaks it, one connection.
@@ -36,91 +33,8 @@ enum State {
     Closed,
 }
 
-/// What a server's side reports.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Http2Event<'a> {
-    /// The head of a request. Its content follows as chunks, then `End`.
-    Request {
-        /// Which stream the answer goes to.
-        stream: u32,
-        /// Method, as sent.
-        method: &'a str,
-        /// Path and query; none: CONNECT to a host.
-        target: Option<&'a str>,
-        /// Length of the content, where the head tells it.
-        content_length: Option<u64>,
-        /// It is a call of gRPC, by the type of its content.
-        is_call: bool,
-        /// The last event that a client has of this stream (`Last-Event-ID`).
-        last_event_id: Option<&'a [u8]>,
-        /// CONNECT to another protocol on this stream (RFC 8441); none: a request as any.
-        connect: Option<Connect<'a>>,
-        /// All of its fields.
-        fields: RequestFields<'a>,
-        /// There is none: the request is complete, and `End` follows at once.
-        is_end: bool,
-    },
-    /// A piece of a request's content. Never empty.
-    Chunk {
-        /// Of which stream.
-        stream: u32,
-        /// As it came.
-        piece: &'a [u8],
-    },
-    /// A request is complete.
-    End {
-        /// On which stream.
-        stream: u32,
-    },
-    /// A request is taken back, or was none: an answer would not be read.
-    Gone {
-        /// On which stream.
-        stream: u32,
-    },
-    /// Some content that [waited](Http2Server::held) has gone.
-    Room,
-    /// The client sends no more requests.
-    Leaving,
-}
-
-/// What a client says of the protocol that it wants to speak on a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connect<'a> {
-    fields: &'a FieldList,
-}
-
-impl Connect<'_> {
-    /// Is it WebSocket?
-    pub fn is_websocket(&self) -> bool {
-        self.fields.get(b":protocol").is_some_and(|name| name.eq_ignore_ascii_case(b"websocket"))
-    }
-
-    /// Is it the version of WebSocket that there is?
-    pub fn is_known_version(&self) -> bool {
-        self.fields.get(b"sec-websocket-version") == Some(b"13")
-    }
-
-    /// As [`Extensions::accept_deflate`](crate::Extensions::accept_deflate).
-    pub fn accept_deflate(&self, wishes: &DeflateConfig) -> Option<DeflateAnswer> {
-        wishes.accept_among(self.fields)
-    }
-}
-
-/// The fields of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestFields<'a>(&'a FieldList);
-
-impl<'a> RequestFields<'a> {
-    /// Names, in lower case, and values, in order; without those that say what HTTP/1.1 says in its first line.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        self.0.iter().filter(|(name, _)| !name.starts_with(b":"))
-    }
-
-    /// The value of the first field with this name, in lower case.
-    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.0.get(name.as_bytes())
-    }
-}
+/// What a server's side reports; streams by their numbers.
+pub type Http2Event<'a> = Arrival<'a, u32>;
 
 impl Http2Server {
     /// A codec for a new connection.
@@ -167,7 +81,7 @@ impl Http2Server {
                 Some(Happened::Fields { id, is_end }) => match self.fields(id, is_end, scratch) {
                     Ok(Came::Request(length)) => {
                         self.ended = is_end.then_some(id);
-                        let event = request(id, length, is_end, scratch);
+                        let event = arrival::request(id, length, is_end, &scratch.fields);
                         return Ok(Step { consumed, event });
                     }
                     Ok(Came::Trailers) => {
@@ -211,15 +125,9 @@ impl Http2Server {
         let Some(open) = self.connection.stream(stream) else { return false };
         // What is refused is answered as any request.
         open.is_tunnel &= (200..300).contains(&status);
-        let mut digits = *b"000";
-        let mut rest = status;
-        for digit in digits.iter_mut().rev() {
-            *digit += (rest % 10) as u8;
-            rest /= 10;
-        }
         self.block.clear();
         self.connection.begin_block(&mut self.block);
-        write_field(b":status", &digits, Secrecy::Plain, &mut self.block);
+        write_field(b":status", &arrival::digits(status), Secrecy::Plain, &mut self.block);
         for (name, value) in fields {
             write_field(name.as_bytes(), value, Secrecy::Plain, &mut self.block);
         }
@@ -360,30 +268,4 @@ enum Came {
     /// The head of a request, with the length of its content where it tells it.
     Request(Option<u64>),
     Trailers,
-}
-
-/// A request whose fields were looked at.
-fn request(
-    stream: u32,
-    content_length: Option<u64>,
-    is_end: bool,
-    scratch: &Scratch,
-) -> Option<Http2Event<'_>> {
-    let text = |name: &[u8]| str::from_utf8(scratch.fields.get(name)?).ok();
-    let (method, target) = (text(b":method")?, text(b":path"));
-    let is_call = scratch.fields.get(b"content-type").is_some_and(grpc::is_grpc);
-    let last_event_id = scratch.fields.get(b"last-event-id");
-    let connects = scratch.fields.get(b":protocol").is_some();
-    let connect = connects.then_some(Connect { fields: &scratch.fields });
-    Some(Http2Event::Request {
-        stream,
-        method,
-        target,
-        content_length,
-        is_call,
-        last_event_id,
-        connect,
-        fields: RequestFields(&scratch.fields),
-        is_end,
-    })
 }

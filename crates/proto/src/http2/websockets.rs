@@ -15,9 +15,9 @@ use std::sync::Arc;
 use super::allowance::Http2Use;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
-use super::inbound;
 use super::request::Http2Connect;
 use super::wire::{Piece, Said, Wire, closed_with};
+use crate::fielded::inbound;
 use crate::websocket::{DeflateConfig, WebSocketConfig, judge_connected, refusal};
 use crate::{
     ClientSession, Close, ErrorClass, Event, Message, ProtocolError, Reply, Scratch, Step, Tag,

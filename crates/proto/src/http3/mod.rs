@@ -4,13 +4,14 @@
 //! come in order and what a lost packet does is the transport's.
 //!
 //! ```text
-//! message, control -> frame, settings -> varint;   qpack
+//! message, control -> frame, settings -> varint;   request -> qpack, crate::fielded
 //! ```
 
 mod control;
 mod frame;
 mod message;
 pub mod qpack;
+mod request;
 mod settings;
 pub mod varint;
 
@@ -19,4 +20,5 @@ pub use frame::{
     ErrorCode, FrameHead, Kind, StreamKind, write_data_head, write_goaway, write_headers,
 };
 pub use message::{MessageReader, Part, Taken};
+pub use request::Http3Request;
 pub use settings::Settings;

@@ -24,6 +24,16 @@ pub(crate) enum PackedError {
     TooLarge,
 }
 
+/// May somebody on the way index the field?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Yes; we only don't.
+    Plain,
+    /// No: it is a secret, and its length in a compressed stream would tell of it (RFC 7541
+    /// section 7.1.3).
+    Never,
+}
+
 /// Where a field stands in a static table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -81,6 +91,11 @@ pub(crate) fn write_string(text: &[u8], bits: u32, flags: u8, out: &mut Vec<u8>)
         integer::write(text.len(), bits, flags, out);
         out.extend_from_slice(text);
     }
+}
+
+/// Appends the length of a value that follows as it is.
+pub(crate) fn write_value_head(length: usize, out: &mut Vec<u8>) {
+    integer::write(length, 7, 0, out);
 }
 
 /// The flag before a prefix of so many bits.

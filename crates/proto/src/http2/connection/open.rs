@@ -12,7 +12,7 @@ use std::mem;
 
 use super::Stream;
 use crate::http2::allowance::Allowance;
-use crate::http2::streams::Streams;
+use crate::streams::Streams;
 
 /// Places of streams that have left the queue, which are kept beside as many as stand there.
 const MOST_IDLE: usize = 64;

@@ -3,17 +3,7 @@
 //! Knows the static table and the two ways not to index; must not know whose fields they are.
 
 use super::table;
-use crate::packed::{Place, integer, write_string};
-
-/// May somebody on the way index the field?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Secrecy {
-    /// Yes; we only don't.
-    Plain,
-    /// No: it is a secret, and its length in a compressed stream would tell of it (RFC 7541
-    /// section 7.1.3).
-    Never,
-}
+use crate::packed::{Place, Secrecy, integer, write_string};
 
 /// Appends one field, without the dynamic table. Names must be in lower case (RFC 9113 section 8.2).
 pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
@@ -24,19 +14,6 @@ pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8
     }
     write_placed(place, name, secrecy, out);
     write_string(value, 7, 0, out);
-}
-
-/// Appends one field without looking whether its value is shorter in the Huffman code: for values
-/// that are another's in each message.
-pub(in crate::http2) fn write_value(
-    name: &[u8],
-    value: &[u8],
-    secrecy: Secrecy,
-    out: &mut Vec<u8>,
-) {
-    write_name(name, secrecy, out);
-    write_value_head(value.len(), out);
-    out.extend_from_slice(value);
 }
 
 /// Appends what goes before a value: how it is to be treated, and the name.
@@ -57,11 +34,6 @@ fn write_placed(place: Place, name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) 
             write_string(name, 7, 0, out);
         }
     }
-}
-
-/// Appends the length of a value that follows as it is.
-pub(in crate::http2) fn write_value_head(length: usize, out: &mut Vec<u8>) {
-    integer::write(length, 7, 0, out);
 }
 
 /// Appends a change of the table's size, which may only begin a block. An encoder that never uses

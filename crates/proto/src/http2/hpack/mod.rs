@@ -17,10 +17,11 @@ mod table;
 
 pub(super) use decoder::Footing;
 pub use decoder::HpackDecoder;
-pub use encoder::{Secrecy, write_field, write_table_size};
-pub(super) use encoder::{write_name, write_value, write_value_head};
+pub(super) use encoder::write_name;
+pub use encoder::{write_field, write_table_size};
 
 use crate::packed::PackedError;
+pub use crate::packed::Secrecy;
 
 /// Why a block of fields can't be read. All but `TooLarge` end the connection with
 /// `COMPRESSION_ERROR`; that one, too, where the rest of the block is not worth reading.

@@ -3,9 +3,9 @@
 //! Knows what each end means to the message in flight; must not know how a stream is asked for.
 
 use super::{Http2WebSockets, Socket};
+use crate::fielded::MOST_REFUSED;
 use crate::http2::client::words;
 use crate::http2::frame::ErrorCode;
-use crate::http2::request::MOST_REFUSED;
 use crate::{ErrorClass, Event, ProtocolError, Tag};
 
 /// So many WebSockets may end one after the other without a reply in between.

@@ -3,8 +3,7 @@
 //! Knows the static table and the two ways not to index; must not know whose fields they are.
 
 use super::table;
-use crate::http2::hpack::Secrecy;
-use crate::packed::{Place, integer, write_string};
+use crate::packed::{Place, Secrecy, integer, write_string};
 
 /// Appends what stands before the fields of a block that needs no dynamic table (RFC 9204 section
 /// 4.5.1): a required insert count of 0 and a base of 0.
@@ -15,18 +14,29 @@ pub fn write_prefix(out: &mut Vec<u8>) {
 /// Appends one field, without the dynamic table (RFC 9204 sections 4.5.2, 4.5.4 and 4.5.6). Names
 /// must be in lower case (RFC 9114 section 4.2).
 pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    let place = table::place(name, value);
+    if let (Place::Whole(index), Secrecy::Plain) = (place, secrecy) {
+        integer::write(index, 6, 0xc0, out);
+        return;
+    }
+    write_placed(place, name, secrecy, out);
+    write_string(value, 7, 0, out);
+}
+
+/// Appends what goes before a value: how it is to be treated, and the name.
+pub(in crate::http3) fn write_name(name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    write_placed(table::place(name, b""), name, secrecy, out);
+}
+
+/// The same of a name whose place in the static table is known.
+fn write_placed(place: Place, name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
     let never = secrecy == Secrecy::Never;
-    match table::place(name, value) {
-        Place::Whole(index) if !never => {
-            integer::write(index, 6, 0xc0, out);
-            return;
-        }
+    match place {
         Place::Whole(index) | Place::Name(index) => {
             integer::write(index, 4, if never { 0x70 } else { 0x50 }, out);
         }
         Place::None => write_string(name, 3, if never { 0x30 } else { 0x20 }, out),
     }
-    write_string(value, 7, 0, out);
 }
 
 #[cfg(test)]

@@ -13,10 +13,12 @@ mod instructions;
 mod table;
 
 pub use decoder::read_fields;
+pub(super) use encoder::write_name;
 pub use encoder::{write_field, write_prefix};
 pub use instructions::{Instructions, Side};
 
 use crate::packed::PackedError;
+pub use crate::packed::Secrecy;
 
 /// Why a block of fields can't be read. All but `TooLarge` end the connection with
 /// `QPACK_DECOMPRESSION_FAILED`.

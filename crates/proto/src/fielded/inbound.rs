@@ -1,39 +1,74 @@
-//! Fields that came: are they a message? (RFC 9113 section 8.)
+//! Fields that came: are they a message? (RFC 9113 section 8, RFC 9114 section 4.)
 //!
-//! Knows which fields may stand where; must not know streams. What is malformed is the stream's
-//! error, not the connection's.
+//! Knows which fields may stand where, and how much content they promise; must not know streams. What
+//! is malformed is the stream's error, not the connection's.
 
 use crate::fields::FieldList;
 use crate::head::scan;
 
-/// About the connection, which HTTP/2 says in other ways (section 8.2.2).
+/// About the connection, which HTTP/2 and HTTP/3 say in other ways (RFC 9113 section 8.2.2).
 pub(super) const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 /// The message is not one, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed(pub(super) &'static str);
+pub(crate) struct Malformed(pub(crate) &'static str);
 
 /// What matters of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) content_length: Option<u64>,
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) content_length: Option<u64>,
+}
+
+impl Response {
+    /// Is it the final one? `is_end`: nothing comes behind it.
+    #[inline]
+    pub(crate) fn is_final(self, is_end: bool) -> Result<bool, &'static str> {
+        match self.status {
+            101 => Err("a reply with 101, which this version of HTTP does not have"),
+            100..200 if is_end => Err("a reply that ends before its final head"),
+            status => Ok(status >= 200),
+        }
+    }
+
+    /// How much content it has, where that is known; `is_head`: it answers HEAD.
+    #[inline]
+    pub(crate) fn promised(self, is_head: bool) -> Option<u64> {
+        let has_none = is_head || matches!(self.status, 204 | 304);
+        if has_none { Some(0) } else { self.content_length }
+    }
+}
+
+/// So much more content comes, and the end with it: does it agree with what is missing by the head,
+/// where that told the length?
+#[inline]
+pub(crate) fn takes(
+    missing: &mut Option<u64>,
+    content: u64,
+    is_end: bool,
+) -> Result<(), &'static str> {
+    let Some(missing) = missing else { return Ok(()) };
+    *missing = missing.checked_sub(content).ok_or("more content than Content-Length says")?;
+    if is_end && *missing > 0 {
+        return Err("less content than Content-Length says");
+    }
+    Ok(())
 }
 
 /// What matters of a request, beside its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request<'a> {
-    pub(super) method: &'a str,
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
     /// None: CONNECT without a protocol.
-    pub(super) path: Option<&'a str>,
+    pub(crate) path: Option<&'a str>,
     /// Of CONNECT: what is spoken then (RFC 8441).
-    pub(super) protocol: Option<&'a [u8]>,
-    pub(super) content_length: Option<u64>,
+    pub(crate) protocol: Option<&'a [u8]>,
+    pub(crate) content_length: Option<u64>,
 }
 
 /// Looks at a response's fields.
-pub(super) fn response(fields: &FieldList) -> Result<Response, Malformed> {
+pub(crate) fn response(fields: &FieldList) -> Result<Response, Malformed> {
     let mut status = None;
     let mut regular = Regular::default();
     for (name, value) in fields.iter() {
@@ -50,7 +85,7 @@ pub(super) fn response(fields: &FieldList) -> Result<Response, Malformed> {
 }
 
 /// Looks at a request's fields; `connects`: CONNECT with a protocol is taken.
-pub(super) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>, Malformed> {
+pub(crate) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>, Malformed> {
     let (mut method, mut scheme, mut path) = (None::<&[u8]>, None::<&[u8]>, None::<&[u8]>);
     let (mut authority, mut protocol) = (None::<&[u8]>, None::<&[u8]>);
     let mut regular = Regular { is_request: true, ..Regular::default() };
@@ -99,7 +134,7 @@ pub(super) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>,
 }
 
 /// Looks at fields behind a message's content.
-pub(super) fn trailers(fields: &FieldList) -> Result<(), Malformed> {
+pub(crate) fn trailers(fields: &FieldList) -> Result<(), Malformed> {
     let mut regular = Regular::default();
     for (name, value) in fields.iter() {
         if regular.is_pseudo(name)? {
@@ -247,6 +282,23 @@ mod tests {
         for fields in bad {
             assert!(request(&FieldList::of(fields), true).is_err(), "{fields:?}");
         }
+    }
+
+    #[test]
+    fn a_head_says_how_much_content_there_is() {
+        let of = |status| Response { status, content_length: Some(5) };
+        for (status, is_head, promised) in
+            [(200, false, 5), (200, true, 0), (204, false, 0), (304, false, 0), (404, false, 5)]
+        {
+            assert_eq!(of(status).promised(is_head), Some(promised), "{status}");
+        }
+        assert_eq!(of(200).is_final(true), Ok(true));
+        assert_eq!(of(103).is_final(false), Ok(false));
+        assert!(of(103).is_final(true).is_err() && of(101).is_final(false).is_err());
+        let mut missing = Some(5);
+        assert!(takes(&mut missing, 3, false).is_ok() && takes(&mut missing, 1, true).is_err());
+        assert!(takes(&mut missing, 1, true).is_ok() && takes(&mut missing, 1, false).is_err());
+        assert!(takes(&mut None, 7, true).is_ok());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! memory for those that are open at once.
 
 /// What has the number of a stream.
-pub(super) trait Identified {
+pub(crate) trait Identified {
     /// Its number; 0: nothing stands here.
     fn id(&self) -> u32;
 
@@ -17,7 +17,7 @@ pub(super) trait Identified {
 
 /// Things by the number of their stream.
 #[derive(Debug)]
-pub(super) struct Streams<T> {
+pub(crate) struct Streams<T> {
     /// A power of two, at least an eighth of them empty; none before the first.
     places: Vec<T>,
     count: usize,
@@ -30,29 +30,29 @@ impl<T> Default for Streams<T> {
 }
 
 impl<T: Identified + Default> Streams<T> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         let place = self.place(id)?;
         self.places.get_mut(place)
     }
 
     #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<&T> {
+    pub(crate) fn get(&self, id: u32) -> Option<&T> {
         let place = self.place(id)?;
         self.places.get(place)
     }
 
     /// Adds one whose number is not there yet.
     #[inline]
-    pub(super) fn insert(&mut self, mut one: T) {
+    pub(crate) fn insert(&mut self, mut one: T) {
         debug_assert!(one.id() != 0 && self.place(one.id()).is_none());
         if 8 * (self.count + 1) > 7 * self.places.len() {
             self.grow();
@@ -71,7 +71,7 @@ impl<T: Identified + Default> Streams<T> {
 
     /// Takes out one, of which what is needed is taken along.
     #[inline]
-    pub(super) fn remove<R>(&mut self, id: u32, take: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(crate) fn remove<R>(&mut self, id: u32, take: impl FnOnce(&mut T) -> R) -> Option<R> {
         let place = self.place(id)?;
         Some(self.remove_at(place, take))
     }
@@ -94,12 +94,12 @@ impl<T: Identified + Default> Streams<T> {
     }
 
     /// All of them, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.places.iter().filter(|one| one.id() != 0)
     }
 
     /// All of them, in no order.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().filter(|one| one.id() != 0)
     }
 

@@ -1,0 +1,18 @@
+//! A message as a list of fields and its content: what HTTP/2 and HTTP/3 say alike.
+//!
+//! Knows which fields make a message, and how a request is rendered once and copied. Must not know
+//! frames, nor how fields are compressed: who packs them says how.
+//!
+//! ```text
+//! request -> inbound
+//! ```
+
+pub(crate) mod arrival;
+pub(crate) mod inbound;
+mod request;
+
+pub use arrival::{Arrival, Connect, RequestFields};
+pub(crate) use request::{Origin, Packing, Rendered, websocket};
+
+/// So many messages may be refused one after the other and go again; then the next ones have failed.
+pub(crate) const MOST_REFUSED: u32 = 1_000;
