@@ -133,6 +133,18 @@ pub(crate) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>,
     })
 }
 
+/// Looks for whom a request is: where it is said twice it is the same, and it is never nobody (RFC 9114
+/// section 4.3.1, stricter than RFC 9113).
+pub(crate) fn check_host(fields: &FieldList) -> Result<(), Malformed> {
+    let (authority, host) = (fields.get(b":authority"), fields.get(b"host"));
+    let is_one = match (authority, host) {
+        (Some(authority), Some(host)) => !authority.is_empty() && authority == host,
+        (Some(one), None) | (None, Some(one)) => !one.is_empty(),
+        (None, None) => true,
+    };
+    if is_one { Ok(()) } else { Err(Malformed("a request to nobody, or to two")) }
+}
+
 /// Looks at fields behind a message's content.
 pub(crate) fn trailers(fields: &FieldList) -> Result<(), Malformed> {
     let mut regular = Regular::default();
@@ -281,6 +293,22 @@ mod tests {
         ];
         for fields in bad {
             assert!(request(&FieldList::of(fields), true).is_err(), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_to_one_and_to_somebody() {
+        for (fields, is_one) in [
+            (&[(":authority", "a")][..], true),
+            (&[("host", "a")], true),
+            (&[(":authority", "a"), ("host", "a")], true),
+            (&[(":authority", "a"), ("host", "b")], false),
+            (&[(":authority", "")], false),
+            (&[("host", "")], false),
+            (&[(":authority", ""), ("host", "")], false),
+            (&[(":scheme", "urn")], true),
+        ] {
+            assert_eq!(check_host(&FieldList::of(fields)).is_ok(), is_one, "{fields:?}");
         }
     }
 

@@ -98,6 +98,37 @@ pub enum ErrorCode {
     QpackDecoderStreamError = 0x202,
 }
 
+impl ErrorCode {
+    const ALL: [Self; 20] = [
+        Self::NoError,
+        Self::GeneralProtocolError,
+        Self::InternalError,
+        Self::StreamCreationError,
+        Self::ClosedCriticalStream,
+        Self::FrameUnexpected,
+        Self::FrameError,
+        Self::ExcessiveLoad,
+        Self::IdError,
+        Self::SettingsError,
+        Self::MissingSettings,
+        Self::RequestRejected,
+        Self::RequestCancelled,
+        Self::RequestIncomplete,
+        Self::MessageError,
+        Self::ConnectError,
+        Self::VersionFallback,
+        Self::QpackDecompressionFailed,
+        Self::QpackEncoderStreamError,
+        Self::QpackDecoderStreamError,
+    ];
+
+    /// The one with this number. One that nobody knows is as good as `NoError` (RFC 9114 section 9).
+    pub fn of(number: u64) -> Self {
+        let known = Self::ALL.into_iter().find(|&code| code as u64 == number);
+        known.unwrap_or(Self::NoError)
+    }
+}
+
 /// What stands before a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHead {
@@ -173,6 +204,13 @@ mod tests {
         }
         assert_eq!(kind(0xd), Some(Kind::MaxPushId));
         assert_eq!(StreamKind::of(0x1f + 0x21), StreamKind::Other);
+    }
+
+    #[test]
+    fn a_code_is_known_by_its_number() {
+        assert_eq!(ErrorCode::of(0x10b), ErrorCode::RequestRejected);
+        assert_eq!(ErrorCode::of(0x202), ErrorCode::QpackDecoderStreamError);
+        assert_eq!(ErrorCode::of(0x1f * 5 + 0x21), ErrorCode::NoError);
     }
 
     #[test]

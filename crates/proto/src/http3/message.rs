@@ -128,6 +128,11 @@ impl MessageReader {
         }
     }
 
+    /// Does what was read end between two frames?
+    pub(super) fn is_between(&self) -> bool {
+        self.inside == Inside::None
+    }
+
     /// The head that came is the final one (of a response: no 1xx): content may follow.
     pub fn has_head(&mut self) {
         self.place = Place::Content;
@@ -143,6 +148,20 @@ impl MessageReader {
         }
         if self.place == Place::Head { Err(ErrorCode::RequestIncomplete) } else { Ok(()) }
     }
+}
+
+/// How many bytes are at least missing of the frame whose begin this is, which was
+/// [read](MessageReader::read) and left as it is: of its head, or of its fields.
+pub(super) fn missing(begin: &[u8]) -> usize {
+    if let Some(head) = FrameHead::read(begin) {
+        return (head.size + to_size(head.length)).saturating_sub(begin.len());
+    }
+    let mut size = 0;
+    for _ in 0..2 {
+        let Some(first) = begin.get(size) else { return 1 };
+        size += 1 << (first >> 6);
+    }
+    size.saturating_sub(begin.len())
 }
 
 fn to_size(length: u64) -> usize {

@@ -1,24 +1,39 @@
 //! HTTP/3 (RFC 9114) and its field compression (RFC 9204): what stands on the streams of QUIC.
 //!
-//! Knows frames, settings and blocks of fields. Must not know QUIC: who opens a stream, how its bytes
-//! come in order and what a lost packet does is the transport's.
+//! Knows frames, settings, blocks of fields, and the two sides of a conversation. Must not know QUIC:
+//! who opens a stream, how its bytes come in order and what a lost packet does is the transport's.
+//! Streams have QUIC's numbers; a session is told what came on each, and says what is to be done.
 //!
 //! ```text
-//! message, control -> frame, settings -> varint;   request -> qpack, crate::fielded
+//! client, server -> numbers, settings, unidirectional, incoming, outgoing;   client -> replied, request
+//! unidirectional -> control, broken;   incoming -> message
+//! message, control -> frame, settings -> varint;   replied, request -> qpack, crate::fielded
 //! ```
 
+mod broken;
+mod client;
 mod control;
 mod frame;
+mod incoming;
 mod message;
+mod numbers;
+mod outgoing;
 pub mod qpack;
+mod replied;
 mod request;
+mod server;
 mod settings;
+mod unidirectional;
 pub mod varint;
 
+pub use crate::fielded::{Connect, RequestFields};
+pub use client::Http3Client;
 pub use control::{ControlReader, Said};
 pub use frame::{
     ErrorCode, FrameHead, Kind, StreamKind, write_data_head, write_goaway, write_headers,
 };
 pub use message::{MessageReader, Part, Taken};
+pub use outgoing::{Action, Outgoing};
 pub use request::Http3Request;
-pub use settings::Settings;
+pub use server::{Http3Event, Http3Server};
+pub use settings::{Http3Limits, Settings};

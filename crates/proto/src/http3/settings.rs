@@ -3,17 +3,43 @@
 //! Knows the settings and their bounds; must not know what they do to a stream.
 
 use super::frame::{self, ErrorCode};
+use super::outgoing::Outgoing;
 use super::varint;
 
+/// The kind of a stream of control (section 6.2.1).
+const CONTROL_STREAM: u64 = 0x0;
 const QPACK_MAX_TABLE_CAPACITY: u64 = 0x1;
 const MAX_FIELD_SECTION_SIZE: u64 = 0x6;
 const QPACK_BLOCKED_STREAMS: u64 = 0x7;
 /// RFC 9220 section 3.
 const ENABLE_CONNECT_PROTOCOL: u64 = 0x8;
-/// Those of HTTP/2 that nobody may send (section 7.2.4.1).
-const OF_HTTP2: std::ops::RangeInclusive<u64> = 0x2..=0x5;
+/// Those of HTTP/2 that nobody may send (sections 7.2.4.1 and 11.2.2).
+const OF_HTTP2: [u64; 5] = [0x0, 0x2, 0x3, 0x4, 0x5];
 /// Settings that are looked at for one that comes twice; more have no use.
 const MOST_SETTINGS: usize = 64;
+
+/// What one side lets the other do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Http3Limits {
+    /// The largest list of fields, bytes, with 32 for each.
+    pub max_field_section: usize,
+    /// At a server: requests that the client may have open at once. Those above are rejected; QUIC's
+    /// own limit is the transport's.
+    pub max_streams: usize,
+    /// At a server: the client may ask for another protocol on a stream: CONNECT with a protocol (RFC
+    /// 9220).
+    pub connect_protocol: bool,
+}
+
+impl Default for Http3Limits {
+    fn default() -> Self {
+        Self {
+            max_field_section: crate::head::MAX_HEAD,
+            max_streams: usize::MAX,
+            connect_protocol: false,
+        }
+    }
+}
 
 /// One side's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +67,23 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What these limits are to the other side.
+    pub(super) fn of(limits: Http3Limits) -> Self {
+        Self {
+            max_field_section: (limits.max_field_section as u64).min(varint::MOST),
+            enable_connect: limits.connect_protocol,
+            ..Self::default()
+        }
+    }
+
+    /// Begins our stream of control, with this number, and says them there.
+    pub(super) fn open(&self, stream: u64, out: &mut Outgoing) {
+        out.write(stream, false, |bytes| {
+            varint::write(CONTROL_STREAM, bytes);
+            self.write(bytes);
+        });
+    }
+
     /// Reads the payload of a frame. Settings that nobody knows mean nothing.
     ///
     /// # Errors
@@ -134,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_breaks_the_rules_is_refused() {
-        for id in 0x2..=0x5 {
+        for id in [0x0, 0x2, 0x3, 0x4, 0x5] {
             assert_eq!(read(&[(id, 0)]), Err(ErrorCode::SettingsError), "of HTTP/2: {id}");
         }
         assert_eq!(read(&[(0x7, 0), (0x7, 0)]), Err(ErrorCode::SettingsError), "twice");

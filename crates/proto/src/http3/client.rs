@@ -1,0 +1,489 @@
+//! The client's side: requests out, replies in, many at a time.
+//!
+//! Knows which stream carries which message; must not know what a reply should have been, nor who
+//! carries the streams: what is to be done is left in [`Outgoing`].
+
+use std::sync::Arc;
+
+use super::broken::{Broken, words};
+use super::control::Said;
+use super::frame::{self, ErrorCode};
+use super::incoming::{Came, Incoming};
+use super::numbers::{self, MOST_REQUESTS, key};
+use super::outgoing::Outgoing;
+use super::replied::{Heads, Heard, Wrong};
+use super::request::Http3Request;
+use super::settings::{Http3Limits, Settings};
+use super::unidirectional::Unidirectional;
+use crate::fielded::{MOST_REFUSED, inbound};
+use crate::streams::{Identified, Streams};
+use crate::{
+    ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead, Scratch, Step, Tag,
+};
+
+/// Our stream of control: the first that a client opens in one direction.
+const CONTROL: u64 = 2;
+
+/// HTTP/3 as a client speaks it, one connection.
+///
+/// What came on a stream goes to [`receive`](Self::receive), what became of one to
+/// [`reset`](Self::reset) and [`stop_sending`](Self::stop_sending); what is to be done is left in an
+/// [`Outgoing`], which the caller does and clears.
+#[derive(Debug)]
+pub struct Http3Client {
+    requests: Arc<[Http3Request]>,
+    limits: Http3Limits,
+    state: State,
+    unidirectional: Unidirectional,
+    /// What the server has declared; none: nothing yet.
+    peer: Option<Settings>,
+    streams: Streams<Exchange>,
+    /// Requests that were sent.
+    sent: u32,
+    /// Requests that the server lets be sent in all.
+    allowed: u64,
+    /// No stream from this one on was processed, as the server said.
+    first_unprocessed: u64,
+    /// The head of each reply is reported, and the fields behind its content.
+    tells_heads: bool,
+    heads: Heads,
+    /// Messages that the server refused since it last replied to one.
+    refused: u32,
+    /// Where requests are encoded.
+    block: Vec<u8>,
+}
+
+/// May requests follow?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// No: either side takes its leave. Replies still come.
+    Leaving,
+    /// No, and nothing that comes means anything.
+    Closed,
+}
+
+/// A message whose reply has not come whole, on its stream.
+#[derive(Debug, Default)]
+struct Exchange {
+    /// See [`key`]; 0: none is here.
+    key: u32,
+    number: u64,
+    /// The reply's; 0: its final head has not come.
+    status: u16,
+    /// The reply has no content, whatever its head says.
+    is_head: bool,
+    /// It has content, which may not all have gone.
+    has_content: bool,
+    /// What is missing of the reply's content, where its head told its length.
+    missing: Option<u64>,
+    incoming: Incoming,
+}
+
+impl Identified for Exchange {
+    #[inline]
+    fn id(&self) -> u32 {
+        self.key
+    }
+
+    fn vacate(&mut self) {
+        self.key = 0;
+        self.incoming = Incoming::default();
+    }
+}
+
+impl Http3Client {
+    /// A session for a new connection. [`Message::route`] is an index into `requests`.
+    pub fn new(requests: Arc<[Http3Request]>, limits: Http3Limits) -> Self {
+        Self { tells_heads: false, ..Self::telling_heads(requests, limits) }
+    }
+
+    /// The same, and it tells of the head of each reply, and of the fields behind its content.
+    pub fn telling_heads(requests: Arc<[Http3Request]>, limits: Http3Limits) -> Self {
+        Self {
+            requests,
+            limits,
+            state: State::Open,
+            unidirectional: Unidirectional::new(true),
+            peer: None,
+            streams: Streams::default(),
+            sent: 0,
+            allowed: 0,
+            first_unprocessed: u64::MAX,
+            tells_heads: true,
+            heads: Heads::default(),
+            refused: 0,
+            block: Vec::new(),
+        }
+    }
+
+    /// What opens the conversation.
+    pub fn start(&mut self, out: &mut Outgoing) {
+        Settings::of(self.limits).open(CONTROL, out);
+    }
+
+    /// May messages be sent? True from the start: nobody has to wait for settings (RFC 9114 section
+    /// 7.2.4.2). There must be [room](Self::room), too.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// What the server has declared; none: nothing yet.
+    pub fn settings(&self) -> Option<Settings> {
+        self.peer
+    }
+
+    /// So many streams of requests may be opened in all, or are already: what the server allows
+    /// (`MAX_STREAMS`), as far as the transport knows. They never become fewer.
+    pub fn allow(&mut self, streams: u64) {
+        self.allowed = self.allowed.max(streams);
+    }
+
+    /// How many messages may be in flight at once: those that are, and those for which there are
+    /// streams.
+    pub fn room(&self) -> u32 {
+        if self.state == State::Leaving {
+            return 0;
+        }
+        let more = self.allowed.saturating_sub(u64::from(self.sent));
+        u32::try_from(self.streams.len() as u64 + more).unwrap_or(u32::MAX)
+    }
+
+    /// Sends one message, on a stream of its own. Requires [`is_open`](Self::is_open) and
+    /// [room](Self::room).
+    #[inline]
+    pub fn encode(&mut self, message: &Message<'_>, out: &mut Outgoing) {
+        debug_assert!(self.is_open(), "no request may follow");
+        let Message { number, route, payload, fill } = *message;
+        let request = &self.requests[route].0;
+        let same = request.same(fill);
+        self.block.clear();
+        if same.is_none() {
+            request.write(payload.len() as u64, fill, &mut self.block);
+        }
+        let block = same.unwrap_or(&self.block);
+        let stream = 4 * u64::from(self.sent);
+        out.write(stream, true, |bytes| {
+            frame::write_headers(block, bytes);
+            if !payload.is_empty() {
+                frame::write_data_head(payload.len() as u64, bytes);
+                bytes.extend_from_slice(payload);
+            }
+        });
+        self.streams.insert(Exchange {
+            key: key(stream),
+            number,
+            is_head: request.is_head(),
+            has_content: !payload.is_empty(),
+            incoming: Incoming::new(self.limits.max_field_section, true),
+            ..Exchange::default()
+        });
+        self.sent += 1;
+        if request.closes() || self.sent == MOST_REQUESTS {
+            self.state = State::Leaving;
+        }
+    }
+
+    /// Takes bytes from the front of what came on a stream, and reports at most one event; to be
+    /// called with the rest, and with none at last, until it reports nothing: then all of them were
+    /// taken. `fin`: nothing comes behind them. What is taken need not be kept.
+    ///
+    /// # Errors
+    /// The server broke the rules, and `out` closes the connection.
+    pub fn receive<'a>(
+        &mut self,
+        stream: u64,
+        input: &'a [u8],
+        fin: bool,
+        scratch: &'a mut Scratch,
+        out: &mut Outgoing,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        let whole = input.len();
+        if self.state == State::Closed {
+            return Ok(Step { consumed: whole, event: None });
+        }
+        match stream & 3 {
+            0 => self.on_reply(stream, input, fin, scratch, out),
+            // We never let a server open one (section 6.1).
+            1 => Err(self.broken(ErrorCode::StreamCreationError.into(), out)),
+            3 => {
+                let event = self.on_unidirectional(stream, input, fin, out);
+                let event = event.map_err(|why| self.broken(why, out))?;
+                Ok(Step { consumed: whole, event })
+            }
+            _ => Ok(Step { consumed: whole, event: None }),
+        }
+    }
+
+    /// The server sends nothing more on a stream, and what it sent is lost in part (`RESET_STREAM`).
+    ///
+    /// # Errors
+    /// The connection needs this stream, and `out` closes it.
+    pub fn reset(
+        &mut self,
+        stream: u64,
+        code: u64,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        if self.state == State::Closed {
+            return Ok(None);
+        }
+        if stream & 3 == 3 {
+            let kept = self.unidirectional.reset(stream);
+            return kept.map(|()| None).map_err(|why| self.broken(why, out));
+        }
+        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
+        let Some((number, has_content)) = taken else { return Ok(None) };
+        if has_content {
+            out.reset(stream, ErrorCode::RequestCancelled as u64);
+        }
+        let (tag, code) = (Tag::Number(number), ErrorCode::of(code));
+        self.refused += u32::from(code == ErrorCode::RequestRejected);
+        Ok(Some(match code {
+            // Nothing was done with it (section 4.1.1).
+            ErrorCode::RequestRejected if self.refused <= MOST_REFUSED => {
+                Event::Unprocessed { tag }
+            }
+            code => {
+                Event::Failed { tag, error: ProtocolError::new(ErrorClass::Reset, words(code)) }
+            }
+        }))
+    }
+
+    /// The server does not want what we send on a stream (`STOP_SENDING`). Its reply may still come.
+    ///
+    /// # Errors
+    /// The connection needs this stream, and `out` closes it.
+    pub fn stop_sending(
+        &mut self,
+        stream: u64,
+        code: u64,
+        out: &mut Outgoing,
+    ) -> Result<(), ProtocolError> {
+        if self.state == State::Closed {
+            return Ok(());
+        }
+        if stream == CONTROL {
+            return Err(self.broken(ErrorCode::ClosedCriticalStream.into(), out));
+        }
+        if let Some(exchange) = self.streams.get_mut(key(stream)) {
+            exchange.has_content = false;
+        }
+        out.reset(stream, code);
+        Ok(())
+    }
+
+    /// Gives up the reply to the message with this number: nothing of it is reported any more. False:
+    /// it is not awaited.
+    pub fn cancel(&mut self, number: u64, out: &mut Outgoing) -> bool {
+        let found = self.streams.iter().find(|exchange| exchange.number == number);
+        let Some(key) = found.map(|exchange| exchange.key) else { return false };
+        self.streams.remove(key, |_| ());
+        let stream = numbers::stream(key);
+        out.reset(stream, ErrorCode::RequestCancelled as u64);
+        out.stop(stream, ErrorCode::RequestCancelled);
+        true
+    }
+
+    /// The server has refused what was sent before the handshake was over (0-RTT): all streams are
+    /// gone, and the conversation begins again. Gives the numbers of the messages that were on them, in
+    /// their order, which have not been processed.
+    pub fn refused_early(&mut self, out: &mut Outgoing) -> Vec<u64> {
+        let mut lost: Vec<_> = self.streams.iter().map(|it| (it.key, it.number)).collect();
+        lost.sort_unstable();
+        self.streams = Streams::default();
+        self.unidirectional = Unidirectional::new(true);
+        (self.peer, self.sent, self.allowed) = (None, 0, 0);
+        if self.state == State::Leaving {
+            self.state = State::Open;
+        }
+        out.clear();
+        self.start(out);
+        lost.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// The connection has ended in order, or without a word.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Truncated`] where a reply is awaited.
+    pub fn end(&mut self) -> Result<(), ProtocolError> {
+        let before = std::mem::replace(&mut self.state, State::Closed);
+        if before == State::Closed || self.streams.is_empty() {
+            return Ok(());
+        }
+        Err(ProtocolError::new(ErrorClass::Truncated, "the connection ended inside a reply"))
+    }
+
+    /// An orderly goodbye.
+    pub fn close(&mut self, out: &mut Outgoing) {
+        if self.state != State::Closed {
+            out.close(ErrorCode::NoError);
+            self.state = State::Closed;
+        }
+    }
+}
+
+impl Http3Client {
+    fn on_reply<'a>(
+        &mut self,
+        stream: u64,
+        input: &'a [u8],
+        fin: bool,
+        scratch: &'a mut Scratch,
+        out: &mut Outgoing,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        let most = self.limits.max_field_section;
+        let mut consumed = 0;
+        // Who is not there was given up, and what comes of it was on its way.
+        while let Some(exchange) = self.streams.get_mut(key(stream)) {
+            let known = (!self.tells_heads).then_some(&mut self.heads);
+            let (behind, fields) = (exchange.status != 0, &mut scratch.fields);
+            let read = |block: &[u8]| Heard::read(block, behind, most, known, fields);
+            let (taken, came) = match exchange.incoming.take(&input[consumed..], read) {
+                Ok(taken) => taken,
+                Err(ErrorCode::ExcessiveLoad) => {
+                    let event = self.fail(stream, Wrong::TooLarge, out);
+                    return Ok(Step { consumed: input.len(), event });
+                }
+                Err(code) => return Err(self.broken(code.into(), out)),
+            };
+            consumed += taken;
+            let is_end = fin && consumed == input.len() && exchange.incoming.is_between();
+            match came {
+                Some(Came::Fields(heard)) => match heard.and_then(|heard| exchange.hear(heard)) {
+                    Ok(is_told) if is_told && self.tells_heads => {
+                        let (tag, status) = (Tag::Number(exchange.number), exchange.status);
+                        let told = ReplyHead::of_list(tag, status, &scratch.fields);
+                        let event = if behind { Event::Trailers(told) } else { Event::Head(told) };
+                        return Ok(Step { consumed, event: Some(event) });
+                    }
+                    Ok(_) => {}
+                    Err(Wrong::Broken(code)) => return Err(self.broken(code.into(), out)),
+                    Err(wrong) => {
+                        let event = self.fail(stream, wrong, out);
+                        return Ok(Step { consumed: input.len(), event });
+                    }
+                },
+                Some(Came::Content(piece)) => {
+                    let length = piece.len() as u64;
+                    if let Err(detail) = inbound::takes(&mut exchange.missing, length, is_end) {
+                        let event = self.fail(stream, Wrong::Malformed(detail), out);
+                        return Ok(Step { consumed: input.len(), event });
+                    }
+                    let tag = Tag::Number(exchange.number);
+                    let event = if is_end {
+                        self.replied(stream, piece)
+                    } else {
+                        Some(Event::Chunk { tag, piece })
+                    };
+                    return Ok(Step { consumed, event });
+                }
+                None if !fin => break,
+                None => {
+                    let event = match exchange.end() {
+                        Ok(()) => self.replied(stream, &[]),
+                        Err(Wrong::Broken(code)) => return Err(self.broken(code.into(), out)),
+                        Err(wrong) => self.fail(stream, wrong, out),
+                    };
+                    return Ok(Step { consumed, event });
+                }
+            }
+        }
+        Ok(Step { consumed: input.len(), event: None })
+    }
+
+    fn on_unidirectional(
+        &mut self,
+        stream: u64,
+        input: &[u8],
+        fin: bool,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, Broken> {
+        let mut input = input;
+        while let Some(said) = self.unidirectional.receive(stream, input, fin, out)? {
+            input = &[];
+            match said {
+                Said::Settings(settings) => self.peer = Some(settings),
+                Said::Leaving(first) => {
+                    self.first_unprocessed = first;
+                    self.state = State::Leaving;
+                    if self.is_done() {
+                        self.state = State::Closed;
+                        return Ok(Some(Event::Leaving));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Is every stream over that the server goes on with?
+    fn is_done(&self) -> bool {
+        let first = key(self.first_unprocessed);
+        self.streams.iter().all(|exchange| first != 0 && exchange.key >= first)
+    }
+
+    /// The reply on this stream is complete.
+    #[inline]
+    fn replied<'a>(&mut self, stream: u64, payload: &'a [u8]) -> Option<Event<'a>> {
+        let taken = self.streams.remove(key(stream), |it| (it.number, it.status));
+        let (number, status) = taken?;
+        self.refused = 0;
+        let last = self.state == State::Leaving && self.is_done();
+        if last {
+            self.state = State::Closed;
+        }
+        let (tag, kind) = (Tag::Number(number), MessageKind::Body);
+        Some(Event::Reply(Reply { tag, status, kind, payload, last }))
+    }
+
+    /// A message has failed for what the server did on its stream.
+    #[cold]
+    fn fail(&mut self, stream: u64, wrong: Wrong, out: &mut Outgoing) -> Option<Event<'static>> {
+        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
+        let (number, has_content) = taken?;
+        let (code, error) = wrong.of_message();
+        out.stop(stream, code);
+        if has_content {
+            out.reset(stream, code as u64);
+        }
+        Some(Event::Failed { tag: Tag::Number(number), error })
+    }
+
+    #[cold]
+    fn broken(&mut self, why: Broken, out: &mut Outgoing) -> ProtocolError {
+        self.state = State::Closed;
+        why.tell(out)
+    }
+}
+
+impl Exchange {
+    /// Fields came; are they to be told of?
+    #[inline]
+    fn hear(&mut self, heard: Heard) -> Result<bool, Wrong> {
+        match heard {
+            Heard::Head(response) => {
+                self.missing = response.promised(self.is_head);
+                let is_final = response.is_final(false).map_err(Wrong::Malformed)?;
+                if is_final {
+                    self.status = response.status;
+                    self.incoming.has_head();
+                }
+                Ok(is_final)
+            }
+            Heard::Behind => {
+                inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Nothing comes behind what came.
+    fn end(&mut self) -> Result<(), Wrong> {
+        self.incoming.end().map_err(|code| match code {
+            ErrorCode::RequestIncomplete => Wrong::Incomplete,
+            code => Wrong::Broken(code),
+        })?;
+        inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)
+    }
+}

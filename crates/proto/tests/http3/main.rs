@@ -1,0 +1,9 @@
+//! HTTP/3: streams of frames, each whole, byte by byte and cut in two at every place.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod client;
+mod frames;
+mod play;
+mod round_trip;
+mod server;
