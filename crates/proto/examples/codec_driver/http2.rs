@@ -173,10 +173,7 @@ fn ask(words: &str, pieces: &[Vec<u8>]) -> Option<Vec<String>> {
                         client.encode(&message, &mut out);
                     }
                 }
-                Event::Chunk { tag, piece } => {
-                    came.entry(number(tag)?).or_default().extend_from_slice(piece);
-                }
-                other => told.push(json(&other, &mut came)?),
+                other => told.extend(json(&other, &mut came)),
             }
         }
         carry.drain(..at);
@@ -185,8 +182,13 @@ fn ask(words: &str, pieces: &[Vec<u8>]) -> Option<Vec<String>> {
     Some(told)
 }
 
-fn json(event: &Event<'_>, came: &mut BTreeMap<u64, Vec<u8>>) -> Option<String> {
+/// What an event says; content is kept until its end.
+pub(crate) fn json(event: &Event<'_>, came: &mut BTreeMap<u64, Vec<u8>>) -> Option<String> {
     Some(match event {
+        Event::Chunk { tag, piece } => {
+            came.entry(number(*tag)?).or_default().extend_from_slice(piece);
+            return None;
+        }
         Event::Head(head) => fields_of("head", head)?,
         Event::Trailers(fields) => fields_of("trailers", fields)?,
         Event::Reply(reply) => {

@@ -38,7 +38,7 @@ fn drive(line: &str) -> Option<String> {
         let words: Vec<_> = words.collect();
         return http2::drive(codec, &words).map(|events| format!("[{}]", events.join(",")));
     }
-    if codec.starts_with("qpack-") {
+    if codec.starts_with("http3-") || codec.starts_with("qpack-") {
         let words: Vec<_> = words.collect();
         return http3::drive(codec, &words).map(|events| format!("[{}]", events.join(",")));
     }
