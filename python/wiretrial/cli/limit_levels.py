@@ -167,6 +167,8 @@ class Levels:
         lowest, load = made.low or made.rate, self.plan.load
         if lowest is None or load.users is not None or made.end in ("interrupted", "failed"):
             return ()
+        if self.signal is not None:
+            return ()
         measured: list[Level] = []
         for number, factor in enumerate(times, 1):
             rate = share * lowest

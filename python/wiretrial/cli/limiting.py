@@ -189,8 +189,6 @@ def searched(
             if further is None or levels.signal is not None:
                 return Searched(made, levels, beside)
             mixed = levels.mixed(settings, made, further.mixes)
-            if levels.signal is not None:
-                return Searched(made, levels, beside, mixed)
             crowded = levels.crowded(settings, made, further.crowded, further.connections)
             return Searched(made, levels, beside, mixed, crowded)
         except LimitsTooLow as short:

@@ -1,4 +1,4 @@
-"""What the contract `web` says of rows, counts and the page; the same for every Python framework."""
+"""What the contract `web` says of rows, counts and the page, for every Python framework."""
 
 from __future__ import annotations
 
