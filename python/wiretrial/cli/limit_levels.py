@@ -167,7 +167,7 @@ class Levels:
         lowest, load = made.low or made.rate, self.plan.load
         if lowest is None or load.users is not None or made.end in ("interrupted", "failed"):
             return ()
-        if self.signal is not None:
+        if self._end(is_complete=True) == "interrupted":
             return ()
         measured: list[Level] = []
         for number, factor in enumerate(times, 1):
