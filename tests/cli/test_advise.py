@@ -123,6 +123,10 @@ def test_a_measurement_without_an_advice_is_kept(
         (("--catalogue", "--rate", "5", "--from", "limit.json"), "--from with --catalogue"),
         (("--catalogue", "--rate", "5", "--growth", "5%"), "--shared and --growth are about"),
         (("--catalogue", "--users", "5"), "--users without --think"),
+        (
+            ("--from", "limit.json", "--from", "limit.json", "--rate", "5"),
+            "the same occasion twice",
+        ),
         (("--from", "limit.json", "--rate", "5", "--size", "two.json"), "names no kept result"),
         (
             ("--from", "limit.json", "--rate", "5", "--size", "1=x"),

@@ -66,7 +66,7 @@ def test_machines_are_the_cheapest_and_the_next() -> None:
         (
             advised(limit(SERVED, high=None, is_at_least=True)),
             "Capacity",
-            "one instance: at least 8,400 requests/s, 1 search",
+            "one instance: at least 8,400 requests/s, 1 search on one day",
         ),
         (
             advised(limit(with_database(of_cpus=0.4)), rate=15_000.0, shared=("db",)),

@@ -33,6 +33,8 @@ class Basis:
     """Levels of other mixes of a traffic file's routes."""
     crowded: Sequence[Level] = ()
     """Levels with more connections."""
+    rates: tuple[float, ...] = ()
+    """The capacity of each occasion; none: all was measured on one."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -92,6 +94,7 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
         purchases=_purchases(uses, wanted, asked, needed),
+        occasions=basis.rates,
         bytes_per_second=_bytes_per_second(basis.levels, asked.highest),
         growth=_growth(asked, needed * carried, wanted.growth, capacity, divided),
         scaling=divided,

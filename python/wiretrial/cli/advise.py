@@ -23,6 +23,7 @@ Examples:
   wiretrial advise shop.toml --users 9k --server app=pid:4711 --server db=podman:pg --shared db
   wiretrial advise http://127.0.0.1:8080/ --rate 9k --machine small=0.17/h,4,16GiB
   wiretrial advise --from advice.json --users 80k --think 5s
+  wiretrial advise --from monday.json --from tuesday.json --from friday.json --rate 20k
   wiretrial advise --from one.json --rate 20k --size 2=two.json
   wiretrial advise --from http.json --rate 20k --instead WebSocket=ws.json
   wiretrial advise --catalogue --users 50k --think 5s --payload 64
@@ -118,11 +119,11 @@ def advise(
         ),
     ] = None,
     kept: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="A kept result of advise or limit, in place of a measurement.",
+            help="A kept result of advise or limit, not measured anew; repeatable: occasions.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -227,7 +228,7 @@ def advise(
         }
         advising_catalogue.require_alone(url, measuring)
         return advising_catalogue.answer(sized, payload, output)
-    if kept is not None:
+    if kept:
         if url is not None:
             raise UsageProblem(
                 f"{url} with --from: the one is measured, the other was", "name one of them"

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from wiretrial import quantities
-from wiretrial.advise import answer
+from wiretrial.advise import answer, occasions
 from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
@@ -116,11 +116,12 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
     return EXIT_GOOD
 
 
-def from_kept(path: Path, sized: Sized, kept: Kept) -> int:
-    """The same from a kept result of `advise` or `limit`."""
+def from_kept(paths: Sequence[Path], sized: Sized, kept: Kept) -> int:
+    """The same from kept results of `advise` or `limit`, each of an occasion."""
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
-    _show(answer.advice(_read(path), asked, wanted), kept)
+    basis = occasions.together([_read(path) for path in paths])
+    _show(answer.advice(basis, asked, wanted), kept)
     return EXIT_GOOD
 
 
@@ -136,7 +137,7 @@ def _read(path: Path) -> Basis:
     try:
         if schema == ADVICE_SCHEMA:
             made = Advice.model_validate(document)
-            return Basis(made.limit, made.beside, made.mixes, made.crowded)
+            return Basis(made.limit, made.beside, made.mixes, made.crowded, made.occasions)
         if schema == LIMIT_SCHEMA:
             return Basis(Limit.model_validate(document))
     except ValidationError as error:

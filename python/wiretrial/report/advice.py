@@ -143,7 +143,11 @@ def _capacity(advice: Advice) -> str:
     if limit.low is not None and limit.high is not None:
         told += f" ({units.trimmed(limit.low)} to {units.trimmed(limit.high)})"
     confirmed = sum(one.is_confirmed for one in limit.searches)
-    return f"{told}, {confirmed} {'search' if confirmed == 1 else 'searches'}"
+    told += f", {confirmed} {'search' if confirmed == 1 else 'searches'}"
+    if not advice.occasions:
+        return f"{told} on one day"
+    apart = max(advice.occasions) / min(advice.occasions) - 1
+    return f"{told} over {len(advice.occasions)} occasions, {_percent(apart)} apart"
 
 
 def _binds(advice: Advice) -> str:

@@ -114,7 +114,8 @@ def _other(one: Choice, first: Choice) -> str:
     at_least = "at least " if one.is_at_least else ""
     return (
         f"over {one.protocol}: {one.instances} instead of {first.instances} ({one.server}, a core"
-        f" answers {at_least}{units.trimmed(one.throughput)}/s)"
+        f" answers {at_least}{units.trimmed(one.throughput)}/s on"
+        f" {units.plural(one.connections, 'connection')})"
     )
 
 

@@ -217,6 +217,8 @@ class Advice(_Part):
     """The lowest kept level that has at least the advised rate of one instance."""
     purchases: tuple[Purchase, ...] = ()
     """The cheapest first."""
+    occasions: tuple[float, ...] = ()
+    """The capacity of each occasion; none: all was measured on one."""
     bytes_per_second: float | None = None
     """TCP payload of the whole demand, both ways; None: that was not counted."""
     growth: Growth | None = None

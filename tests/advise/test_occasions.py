@@ -1,0 +1,77 @@
+"""Several occasions: their interval is over days, and what is not the same search is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from tests.advise.synthetic import limit
+from wiretrial.advise import answer, occasions
+from wiretrial.advise.answer import Basis, Wanted
+from wiretrial.advise.demand import OfRate
+from wiretrial.errors import UsageProblem
+from wiretrial.report import advice
+from wiretrial.results.advice import Advice
+from wiretrial.results.limits import Limit
+from wiretrial.stats import student
+
+
+def day(number: int, rate: float, **changes: Any) -> Limit:
+    told = {"low": 0.98 * rate, "high": 1.02 * rate, "rate": rate, **changes}
+    return limit(started_at=f"2026-01-0{number}T00:00:00Z", **told)
+
+
+def over(*limits: Limit) -> Limit:
+    return occasions.together([Basis(one) for one in limits]).limit
+
+
+def test_three_days_have_an_interval_of_their_own() -> None:
+    rates = (8000.0, 8400.0, 9000.0)
+    found = over(*(day(number, rate) for number, rate in enumerate(rates, 1)))
+    logs = [math.log(rate) for rate in rates]
+    middle = sum(logs) / 3
+    deviation = math.sqrt(sum((one - middle) ** 2 for one in logs) / 2)
+    reach = student.quantile(0.975, 2) * deviation / math.sqrt(3)
+    assert found.rate == pytest.approx(math.exp(middle))
+    assert found.low == pytest.approx(math.exp(middle - reach))
+    assert found.high == pytest.approx(1.02 * math.exp(middle + reach))
+    assert len(found.levels) == 12
+    assert [one.search for one in found.searches] == [1, 2, 3]
+
+
+def test_two_days_reach_from_end_to_end() -> None:
+    found = over(day(1, 8000.0), day(2, 9000.0))
+    assert [found.low, found.high] == pytest.approx([7840.0, 9180.0])
+    bound = over(day(1, 8000.0), day(2, 9000.0, is_at_least=True, high=None))
+    assert (bound.is_at_least, bound.high) == (True, None)
+
+
+def told(made: Advice) -> str:
+    return dict(advice.lines(made))["Capacity"]
+
+
+def test_the_answer_says_how_far_they_are_apart() -> None:
+    basis = occasions.together([Basis(day(1, 8000.0)), Basis(day(2, 9000.0))])
+    made = answer.advice(basis, OfRate(20_000.0), Wanted())
+    assert told(made).endswith("2 searches over 2 occasions, 12 % apart")
+    assert told(answer.advice(Basis(day(1, 8000.0)), OfRate(1.0), Wanted())).endswith(
+        "1 search on one day"
+    )
+    with pytest.raises(UsageProblem, match="is of several occasions already"):
+        occasions.together([Basis(made.limit, rates=made.occasions), Basis(day(3, 8000.0))])
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (day(1, 8000.0), "the same occasion twice"),
+        (day(2, 8000.0, goals=("p99 < 1s",)), "number 2, was held against p99 < 1s"),
+        (day(2, 8000.0, unit="sessions/s"), "in sessions/s, and the first"),
+        (day(2, 8000.0).model_copy(update={"rate": None}), "no rate of it kept its goals"),
+    ],
+)
+def test_what_is_another_search_is_refused(other: Limit, says: str) -> None:
+    with pytest.raises(UsageProblem, match=says):
+        over(day(1, 8000.0), other)
