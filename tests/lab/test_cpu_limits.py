@@ -150,6 +150,8 @@ def test_a_trial_of_a_part_of_a_cpu_tells_how_often_the_limit_held(
     assert level.subject.limit.throttled < top.subject.limit.throttled
     # What binds is its part of a CPU, though that is idle most of the time.
     assert top.judgement.bottleneck == "server"
+    assert "server: its 0.1 CPUs" in top.judgement.evidence
+    assert "of its limit's periods" in top.judgement.evidence
     spent = [s.cpu_user_ns + s.cpu_system_ns for s in top.subject_samples]
     at = [s.offset_ns for s in top.subject_samples]
     for (a, b), (c, d) in itertools.pairwise(zip(at, spent, strict=True)):

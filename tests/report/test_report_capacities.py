@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.report.synthetic import Shape, one_trial
-from wiretrial.report import capacities, found, kept, model, page
+from wiretrial.report import capacities, charts, found, gate_figures, kept, model, page
 from wiretrial.report.blocks import Table
 from wiretrial.report.capacities import Capacity
 from wiretrial.report.tables import capacities as tables
+from wiretrial.report.trend import terms
 from wiretrial.results import known
 from wiretrial.results.absent import Absent
 from wiretrial.results.model import Judgement, Trial
@@ -192,8 +194,35 @@ def test_the_report_has_a_row_per_server_and_size_and_levels_are_no_rows_elsewhe
     assert names == [("linear", "0.25"), ("linear", "1"), ("contended", "1"), ("quick", "1")]
     shown = found.section(found.of_report(made))
     assert "gone: echo, 1 CPU is not measured: no contract" in shown
+    rows = next(one.rows for one in made.facts if one.title == "Subjects")
+    # A row per size, and none per trial.
+    assert {row[5] for row in rows if row[0] == "linear"} == {"0", "0, 0.25 CPUs in all"}
+    assert len(rows) == 5
     assert "Where it is worse, and why" in shown
     assert tables.TITLE in shown
+
+
+def test_the_picture_has_a_dot_for_each_that_is_told_and_says_what_it_shows() -> None:
+    made = report(mixed())
+    assert "predicted" in charts.names(made)
+    root = ElementTree.fromstring(charts.render_svg(made, "predicted"))
+    title = root.findtext("{http://www.w3.org/2000/svg}title") or ""
+    assert title.startswith("Predicted against measured capacities: 0.25 CPUs 1 with a median")
+    drawn = charts.render_svg(made, "predicted")
+    for name in ("linear: echo, 0.25 CPUs", "contended: echo, 1 CPUs", "locked: session"):
+        assert f"{name}" in drawn
+    assert "quick: echo" not in drawn
+    assert "1 CPU<" in drawn
+
+
+def test_a_gate_is_about_tops_and_a_trend_about_results_on_as_much_of_a_cpu() -> None:
+    assert set(gate_figures.by_scenario(mixed())) == {
+        one.scenario for one in capacities.of_trials(mixed())
+    }
+    quarter = trials("a", 2_500, lambda _: 100, cpus=0.25)[0]
+    whole = trials("a", 2_500, lambda _: 100)[0]
+    told = terms.differences(terms.of(quarter), terms.of(whole))
+    assert "server CPU limit 0.25 → not known" in told
 
 
 def test_a_part_of_a_cpu_is_no_whole_one_where_kept_trials_choose_a_server(tmp_path: Path) -> None:
@@ -208,4 +237,6 @@ def test_a_part_of_a_cpu_is_no_whole_one_where_kept_trials_choose_a_server(tmp_p
 
 def test_a_report_without_levels_has_no_such_section() -> None:
     plain = [t for t in trials("a", 10_000, lambda _: 100) if not t.scenario.level_of]
-    assert tables.TITLE not in [one.title for one in page.sections(report(plain))]
+    made = report(plain)
+    assert tables.TITLE not in [one.title for one in page.sections(made)]
+    assert "predicted" not in charts.names(made)

@@ -19,6 +19,7 @@ from wiretrial.report.views import (
     levels,
     over_time,
     percentiles,
+    predicted,
     ranking,
     route_lines,
 )
@@ -29,7 +30,8 @@ def names(model: ReportModel) -> tuple[str, ...]:
 
     `ranking-1`, `percentiles-1`, … per group, `levels-1-throughput`, … per factor, `knee-1`, … per
     search, `amortised-1-server-cpu`, … per break-even, `browser-1`, … per place of a browser's
-    requests at once, one `cost-…` per panel, and of one run `over-time-throughput`, ….
+    requests at once, `predicted` of capacities, one `cost-…` per panel, and of one run
+    `over-time-throughput`, ….
     """
     return tuple(_drawers(model))
 
@@ -80,6 +82,8 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
             )
     for number, browsed in enumerate(model.browsed, start=1):
         found[f"browser-{number}"] = partial(ranking.picture, browsed.group, frame)
+    if predicted.can_be_drawn(model.capacities):
+        found["predicted"] = partial(predicted.picture, model.capacities, frame)
     for panel in cost.panels(model.groups):
         found[f"cost-{panel.key}"] = partial(cost.picture, model.groups, panel)
     return found

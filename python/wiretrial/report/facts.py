@@ -138,21 +138,27 @@ def _subjects(trials: Sequence[Trial]) -> Section:
         for subject in (trial.subject, trial.server):
             if subject is not None:
                 found.setdefault(subject)
-    rows = tuple(
+    rows = (
         (
             subject.name,
             subject.version,
             subject.language,
             _threads(subject),
             units.duration(subject.primed_ns) if subject.primed_ns else "no",
-            ", ".join(map(str, subject.cpus)) or "any",
+            _cpus(subject),
             subject.digest or "none",
             " ".join(subject.command),
         )
         for subject in sorted(found, key=lambda s: (s.name, s.command))
     )
     head = ("Subject", "Version", "Language", "Threads", "Primed", "CPUs", "Digest", "Command")
-    return Section("Subjects", head, rows)
+    # How often a limit held is another number in each trial.
+    return Section("Subjects", head, tuple(dict.fromkeys(rows)))
+
+
+def _cpus(subject: SubjectFacts) -> str:
+    known = ", ".join(map(str, subject.cpus)) or "any"
+    return f"{known}, {subject.limit.cpus:g} CPUs in all" if subject.limit else known
 
 
 def _threads(subject: SubjectFacts) -> str:

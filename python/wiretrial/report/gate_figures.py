@@ -19,7 +19,8 @@ def by_scenario(trials: Sequence[Trial]) -> dict[str, list[Measured]]:
     """The trials of each scenario; those of an A/A pair's second name are left out."""
     found: dict[str, list[Measured]] = {}
     for trial in trials:
-        if trial.scenario.twin_of is None:
+        # A level's rate is a share of what was reached that time: another in each result.
+        if trial.scenario.twin_of is None and trial.scenario.level_of is None:
             found.setdefault(trial.scenario.name, []).append(Measured(trial))
     return found
 

@@ -53,7 +53,15 @@ from wiretrial.report.tables import (
     watched,
 )
 from wiretrial.report.tables import receiving as receiving_tables
-from wiretrial.report.views import amortised, courses, knee, over_time, ranking, route_lines
+from wiretrial.report.views import (
+    amortised,
+    courses,
+    knee,
+    over_time,
+    predicted,
+    ranking,
+    route_lines,
+)
 from wiretrial.results.model import Trial
 from wiretrial.words import part_of
 
@@ -77,7 +85,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
         yield from _routes(model, family)
     for found in searches_of.together(model.knees):
         yield _searches(found)
-    yield Section(capacities.TITLE, capacities.blocks(model.capacities))
+    yield _capacities(model)
     yield page_results.times(model, inside_first)
     if model.groups:
         yield page_results.costs(model)
@@ -161,6 +169,14 @@ def _searches(found: tuple[Knee, ...]) -> Section:
     steps = fold("Every step of the search", searches.steps(found))
     title = f"Highest rate with {found[0].objective.words}: {found[0].group}"
     return Section(title, (*told, *steps))
+
+
+def _capacities(model: ReportModel) -> Section:
+    """Predicted against measured, with a picture where there is anything to see."""
+    told = capacities.blocks(model.capacities)
+    if predicted.can_be_drawn(model.capacities):
+        told = (Drawing(partial(predicted.picture, model.capacities), key=predicted.KEY), *told)
+    return Section(capacities.TITLE, told)
 
 
 def _break_even(model: ReportModel) -> Section:

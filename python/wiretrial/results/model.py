@@ -211,6 +211,8 @@ class Use:
     """The server: on a CPU. The generator: its busiest loop had work."""
     queued: float = 0.0
     """Ready to run, while somebody else had the CPU."""
+    limit: CpuLimit | None = None
+    """What a server's time was held to, whose share `busy` is then."""
 
 
 class Judgement(_Part):

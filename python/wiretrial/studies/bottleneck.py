@@ -265,7 +265,9 @@ def _details(evidence: Evidence) -> Iterator[str]:
     yield f"our loop {percent(max(0.0, 1 - evidence.taken))} idle{_waiting(ours)}"
     known = tuple(parts.busy(evidence.places))
     if server:
-        yield f"server: its CPU {percent(server.busy)} busy{_waiting(server)}"
+        yield f"server: its {_cpus(server)} {percent(server.busy)} busy{_waiting(server)}"
+        if server.limit:
+            yield f"held back in {percent(server.limit.throttled)} of its limit's periods"
     elif not known:
         yield UNREAD
     yield from known
@@ -284,6 +286,10 @@ def _details(evidence: Evidence) -> Iterator[str]:
             if use.mean_receive_queue_bytes >= MUCH_UNREAD:
                 unread = f"{use.mean_receive_queue_bytes:,.0f} bytes per connection"
                 yield f"{unread} not read by the {side} yet"
+
+
+def _cpus(server: Use) -> str:
+    return f"{server.limit.cpus:g} CPUs" if server.limit else "CPU"
 
 
 def _waiting(use: Use) -> str:

@@ -165,7 +165,8 @@ def _too_few_cpus(study: Study, case: Case, subject: _Found, unlimited: str | No
     name, threads = case.scenario.name, study.threads_of(case)
     most = subject.subject.spec.max_threads if subject.subject else None
     if most is not None and threads > most:
-        return f"{name} is not measured: {case.scenario.subject} has {most} thread at most"
+        what = "thread" if most == 1 else "threads"
+        return f"{name} is not measured: {case.scenario.subject} has {most} {what} at most"
     cpus = pinning.choose(threads, study.generator_threads)
     if cpus.problem:
         return f"{name} is not measured: {cpus.problem}"

@@ -328,7 +328,8 @@ class Recording:
                 used / elapsed / self._server_cpus, observed.busiest_thread(seen, window, begun)
             )
         queued = observed.queued(seen, window, begun) / threads
-        return Use(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
+        queued = min(queued, max(1 - busy, 0.0))
+        return Use(busy=busy, queued=queued, limit=subject.limit if subject else None)
 
 
 @runtime_checkable

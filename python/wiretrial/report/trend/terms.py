@@ -97,6 +97,7 @@ def _asked(trial: Trial) -> dict[str, Any]:
         "generator threads": plan.generator.threads,
         "server threads": server.threads if server else None,
         "server CPUs": len(server.cpus) if server else None,
+        "server CPU limit": server.limit.cpus if server and server.limit else None,
         "server copies": server.copies if server else None,
     }
 
