@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,8 @@ DELETE FROM item WHERE id > {web_parts.ACCOUNTS * web_parts.ITEMS};
 DATABASE = 'database = "postgresql"\nspeaks'
 
 
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[Database]:
-    """One for all servers: what they change is put right again after each test."""
+def started_database() -> Iterator[Database]:
+    """One for all servers of a module, in which statements are counted."""
     if database_parts.programs() is None:
         lacking("there is no PostgreSQL: install postgresql")
     with Database(counts=True) as started:
@@ -38,12 +38,14 @@ def postgresql() -> Iterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def program(
-    postgresql: Database, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Subject, Build]]:
+def postgresql() -> Iterator[Database]:
+    """What servers change is put right again after each test."""
+    yield from started_database()
+
+
+@contextmanager
+def built_program(folder: Path) -> Iterator[tuple[Subject, Build]]:
     """The server of the tests, built into a cache of its own that has the tables already."""
-    assert postgresql.pid
-    folder = tmp_path_factory.mktemp("program")
     (folder / "cache").mkdir()
     (folder / "cache" / "databases").symlink_to(build.cache() / "databases")
     with pytest.MonkeyPatch.context() as patch:
@@ -52,13 +54,20 @@ def program(
         yield subject, build.install(subject, Engine.find().binary)
 
 
+@contextmanager
+def started_program(postgresql: Database, folder: Path) -> Iterator[Server]:
+    """A start of it, whose fault can be changed."""
+    with built_program(folder) as (subject, built):
+        engine = Engine.find().binary
+        with Server(subject, built, "default", engine=engine, database=postgresql) as started:
+            started.wait_ports()
+            yield started
+
+
 @pytest.fixture(scope="module")
-def server(program: tuple[Subject, Build], postgresql: Database) -> Iterator[Server]:
-    """One start of it, whose fault changes."""
-    subject, built = program
-    engine = Engine.find().binary
-    with Server(subject, built, "default", engine=engine, database=postgresql) as started:
-        started.wait_ports()
+def server(postgresql: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One start for all faults."""
+    with started_program(postgresql, tmp_path_factory.mktemp("program")) as started:
         yield started
 
 
@@ -71,10 +80,11 @@ def described(folder: Path) -> Subject:
 
 
 def test_a_server_that_keeps_the_contract_passes(
-    engine: Engine, children: Children, program: tuple[Subject, Build]
+    engine: Engine, children: Children, postgresql: Database, tmp_path: Path
 ) -> None:
-    subject, built = program
-    found = verification.examine(subject, built, "default", engine.binary)
+    assert postgresql.pid
+    with built_program(tmp_path) as (subject, built):
+        found = verification.examine(subject, built, "default", engine.binary)
     assert found.problems(subject) == []
     wanted = {"data", "clamping", "escaping", "updates", "cached", "session", "concurrency"}
     assert wanted <= {one.part for one in found.outcomes}

@@ -18,6 +18,8 @@ class Pinning:
     server: tuple[int, ...]
     generator: tuple[int, ...]
     problem: str | None = None
+    others: tuple[int, ...] = ()
+    """CPUs that neither of them has: for what a server asks, such as a database."""
 
 
 def choose(server_threads: int = 1, generator_threads: int = 1) -> Pinning:
@@ -45,7 +47,8 @@ def split(cpus: Sequence[int], server_threads: int, generator_threads: int) -> P
             f"{server_threads} server and {generator_threads} generator threads share"
             f" {len(cpus)} CPUs"
         )
-    return Pinning(server=server, generator=generator, problem=problem)
+    others = tuple(cpus[len(server) + len(generator) :])
+    return Pinning(server=server, generator=generator, problem=problem, others=others)
 
 
 def _whole_cores_first(cpus: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from wiretrial.report import units
+from wiretrial.report import resources, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.sums import total
 from wiretrial.report.units import Unit
@@ -164,6 +164,14 @@ SERVER_USER = Metric(
 SERVER_SYSTEM = Metric(
     "server_system", "Server CPU, system", (units.MICROSECONDS,), lambda m: m.server_system_ns
 )
+DATABASE = Metric(
+    "database",
+    "Database CPU",
+    (units.MICROSECONDS,),
+    resources.database_ns,
+    called="CPU of its database per {message}",
+    short="database CPU",
+)
 SESSION = Metric(
     "server_session",
     "Server CPU per session",
@@ -310,6 +318,7 @@ COSTS = (
     SERVER,
     SERVER_USER,
     SERVER_SYSTEM,
+    DATABASE,
     SESSION,
     STREAMED,
     SERVER_STREAMED,
@@ -332,7 +341,8 @@ METRICS = (
     *CHARGED,
 )
 PER_MESSAGE = (
-    *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
+    *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, DATABASE),
+    GENERATOR,
     *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES, SERVER_CPUS, CLIENT_CPUS),
 )
 

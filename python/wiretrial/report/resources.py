@@ -10,10 +10,7 @@ from collections.abc import Iterator
 
 from wiretrial.report.measures import Measured
 from wiretrial.results.limits import Resource
-from wiretrial.results.watched import WatchedPart, WatchedPlace
-
-SERVER = "server"
-"""What a server of this machine is called that nobody named."""
+from wiretrial.results.watched import DATABASE, SERVER, WatchedPart, WatchedPlace
 
 
 def used(measured: Measured) -> tuple[Resource, ...]:
@@ -21,6 +18,13 @@ def used(measured: Measured) -> tuple[Resource, ...]:
     places = measured.trial.places
     named = tuple(_named(place, part) for place in places for part in place.parts)
     return named or tuple(_local(measured))
+
+
+def database_ns(measured: Measured) -> float | None:
+    """CPU time per message of the database that a server of a study has; None: it has none."""
+    parts = (part for place in measured.trial.places for part in place.parts)
+    found = next((part for part in parts if part.name == DATABASE), None)
+    return None if found is None or found.is_void else found.per_reply_ns
 
 
 def _named(place: WatchedPlace, part: WatchedPart) -> Resource:

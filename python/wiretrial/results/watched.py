@@ -7,9 +7,14 @@ instants. What could not be read is None, and never 0. Offsets count from the ru
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+DATABASE: Final = "database"
+"""What the database is called that is started for a server of a study."""
+SERVER: Final = "server"
+"""The server beside it, and one of this machine that nobody named."""
 
 MemoryKind = Literal["proportional", "resident", "control group"]
 

@@ -62,16 +62,19 @@ def unclaimed(case: Case, spec: Spec) -> str | None:
 def _traffic_refusal(case: Case, found: Verification) -> str | None:
     """Why its entries are not asked. A subject that names no traffic is verified by the rehearsal.
 
-    That is a session of each flow before each trial.
+    That is a session of each flow before each trial. A server of `web` has to keep that, too: only
+    its checks look into the database.
     """
-    wrong = [one for one in found.failed() if one.contract == TRAFFIC and not one.known]
+    looked_at = (TRAFFIC, "web")
+    wrong = [one for one in found.failed() if one.contract in looked_at and not one.known]
     if not wrong:
         return None
     who, configuration = case.answering
     reasons = "; ".join(f"{one.check}: {one.problem}" for one in wrong)
     return (
-        f"{case.scenario.name} is not measured: {who} ({configuration}) answers its own traffic"
-        f" wrongly ({reasons})"
+        f"{case.scenario.name} is not measured: {who} ({configuration}) answers"
+        f" {'its own traffic' if wrong[0].contract == TRAFFIC else wrong[0].contract} wrongly"
+        f" ({reasons})"
     )
 
 

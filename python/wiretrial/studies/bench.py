@@ -69,6 +69,7 @@ class Bench:
                     # Where others reach it, not loopback.
                     host=engine.server_host,
                     delay_ms=case.delay_ms,
+                    database_cpus=cpus.others,
                 )
                 stack.enter_context(copies).wait_ready(_claims(case))
                 if limit:

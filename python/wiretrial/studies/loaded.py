@@ -6,13 +6,16 @@ Knows how a case and its server become a plan; must not know what comes before o
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from wiretrial import plan_grpc
 from wiretrial.errors import EngineFailed, EveryMessageFailed, LimitsTooLow
 from wiretrial.machine import listeners
+from wiretrial.observers.address import Process
+from wiretrial.observers.watching import Watching
 from wiretrial.plan import Plan
+from wiretrial.results import watched
 from wiretrial.studies import plans, priming, stall
 from wiretrial.studies.bench import Stand
 from wiretrial.studies.contracts import FRESH_SOURCES
@@ -33,9 +36,8 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()
     found = listeners.Found(running.copies.pids) if running else listeners.of_url(plan.target.url)
-    with (
-        _naming(case),
-        Recording(
+    with _naming(case), _watching(stand, plan) as watching:
+        with Recording(
             bench.engine,
             plan,
             found.pids,
@@ -44,20 +46,36 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
             allowed_errors=bench.study.allow_errors,
             learned=case.scenario.learned,
             keeps_secrets=bench.study.keeps_secrets,
-        ) as recording,
-    ):
-        for snapshot in recording:
-            yield Seen(snapshot, recording.server_used, recording.agents())
-    if recording.futile and not recording.server_died:
-        raise EveryMessageFailed(_named(recording.futile, case))
-    ran = recording.sent(
-        case.scenario.environment if running else None,
-        subject=running.facts_since(subject) if running and subject else None,
-        server_end=running.copies.ended() if running else None,
-        ceiling=bench.alone.ceiling(bench.study, case),
-    )
+            watching=watching,
+        ) as recording:
+            for snapshot in recording:
+                yield Seen(snapshot, recording.server_used, recording.agents())
+        if recording.futile and not recording.server_died:
+            raise EveryMessageFailed(_named(recording.futile, case))
+        ran = recording.sent(
+            case.scenario.environment if running else None,
+            subject=running.facts_since(subject) if running and subject else None,
+            server_end=running.copies.ended() if running else None,
+            ceiling=bench.alone.ceiling(bench.study, case),
+        )
     examples = {name: _named(text, case) for name, text in ran.summary.examples.items()}
     return replace(ran, summary=ran.summary.model_copy(update={"examples": examples}))
+
+
+def _watching(stand: Stand, plan: Plan) -> AbstractContextManager[Watching | None]:
+    """A server with a database: the CPU of each is told apart. Of others, nothing is watched."""
+    running = stand.running
+    database = running.copies.database if running else None
+    if running is None or database is None:
+        return nullcontext()
+    found = [_part(watched.DATABASE, database.pid)]
+    if len(running.copies.servers) == 1:
+        found.insert(0, _part(watched.SERVER, running.first.pid))
+    return Watching.of(found, stand.bench.engine.binary, plan.stop.duration_ns)
+
+
+def _part(name: str, pid: int) -> Process:
+    return Process(name, f"pid:{pid}", pid)
 
 
 @contextmanager

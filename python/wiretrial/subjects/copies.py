@@ -14,6 +14,7 @@ from types import TracebackType
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects.build import Build
+from wiretrial.subjects.database import Database
 from wiretrial.subjects.ports import free_ports
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol, Subject
@@ -26,8 +27,9 @@ class Copies:
     """`count` starts of one subject on the same ports of different addresses.
 
     A context manager: leaving it ends all. Without `isolation` they are on 127.0.16.1 and those
-    after it; with it, on the addresses of the namespace. They share the CPUs that are given. One
-    alone is where it always is, or at `host`.
+    after it; with it, on the addresses of the namespace. They share the CPUs that are given, and
+    one database, on CPUs of its own where there are any. One alone is where it always is, or at
+    `host`.
     """
 
     def __init__(
@@ -43,11 +45,17 @@ class Copies:
         isolation: Namespace | None = None,
         host: str | None = None,
         delay_ms: int = 0,
+        database_cpus: Sequence[int] = (),
     ) -> None:
         hosts = _hosts(count, isolation) if count > 1 else []
         ports = free_ports(hosts, subject.spec.port_names(), isolation) if hosts else None
         self.servers: list[Server] = []
+        self.database: Database | None = None
+        """Of all copies together; None: the subject needs none."""
         with ExitStack() as started:
+            if subject.spec.database:
+                on = database_cpus or cpus
+                self.database = started.enter_context(Database(cpus=on, isolation=isolation))
             for place in hosts or (host,):
                 server = Server(
                     subject,
@@ -60,6 +68,7 @@ class Copies:
                     host=place,
                     ports=ports,
                     delay_ms=delay_ms,
+                    database=self.database,
                 )
                 self.servers.append(started.enter_context(server))
             self._started = started.pop_all()
