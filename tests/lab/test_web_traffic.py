@@ -28,7 +28,7 @@ from wiretrial.studies import trial as trials
 from wiretrial.studies.bench import Bench
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
-from wiretrial.subjects import database_parts, web_parts
+from wiretrial.subjects import database_parts, registry, web_parts
 from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.database import Database
 from wiretrial.subjects.http_connection import Request
@@ -129,6 +129,18 @@ def test_wrong_replies_are_found_under_load(
     assert any(words in text for text in told), told
 
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "web"
+
+
+def test_the_example_asks_each_subject_for_each_route() -> None:
+    study = matrix.expand("web", document.read(EXAMPLE), command="c", seed=1)
+    files = {path.stem for path in FOLDER.glob("*.toml")}
+    assert {Path(case.scenario.file or "").stem for case in study.cases} == files
+    names = {case.answering[0] for case in study.cases}
+    claims = {name: registry.find(name).spec.contracts for name in names}
+    assert {name for name, contracts in claims.items() if contracts != ("web",)} == set()
+
+
 STUDY = """
 title = "t"
 question = "q?"
@@ -158,6 +170,10 @@ def test_the_cpu_of_server_and_database_are_told_apart(engine: Engine, tmp_path:
             except StopIteration as ended:
                 trial: Trial = ended.value
                 break
+    assert trial.subject is not None
+    assert trial.subject.database is not None
+    assert trial.subject.database.version.startswith("PostgreSQL ")
+    assert trial.subject.database.connections == 16
     (place,) = trial.places
     assert [part.name for part in place.parts] == ["server", "database"]
     assert all((part.cpu_ns or 0) > 0 for part in place.parts)

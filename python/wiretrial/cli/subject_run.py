@@ -46,5 +46,7 @@ def _show_urls(server: Server) -> None:
     for protocol in server.subject.spec.speaks:
         path = "" if protocol in ("tcp", "tls") else "/"
         output.emit(server.endpoint(protocol).url(path), None)
+    if server.database:
+        output.say(f"database: {server.database.environment['DATABASE_URL']}")
     output.say(f"authority for TLS: {server.certificate.authority}")
     output.say("Ctrl-C ends it")

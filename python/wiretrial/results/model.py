@@ -107,6 +107,15 @@ class Revision(_Part):
     """Whether tracked files had changes that are in no commit."""
 
 
+class DatabaseFacts(_Part):
+    """The database that was started for a subject, and where."""
+
+    version: str
+    cpus: tuple[int, ...] = ()
+    connections: int
+    """The most that the subject may have, all its copies together."""
+
+
 class SubjectFacts(_Part):
     """What ran as the subject, and where."""
 
@@ -127,6 +136,8 @@ class SubjectFacts(_Part):
     """How long it was asked without pause before the trial, unrecorded."""
     limit: CpuLimit | None = None
     """None: it had all of its CPUs."""
+    database: DatabaseFacts | None = None
+    """None: it was given none."""
 
 
 class Driven(_Part):

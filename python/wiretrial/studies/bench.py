@@ -14,12 +14,13 @@ from wiretrial.engine import Engine
 from wiretrial.machine import pinning, preflight
 from wiretrial.machine.cpu_limits import Group
 from wiretrial.machine.namespaces import Namespace
-from wiretrial.results.model import SubjectFacts
+from wiretrial.results.model import DatabaseFacts, SubjectFacts
 from wiretrial.studies import environments, observed
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.fields import FIT
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects import database
 from wiretrial.subjects.copies import Copies
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.process import Server
@@ -143,6 +144,15 @@ class Running:
             isolation=observed.isolation(self.first),
             primed_ns=self.case.priming_ns,
             limit=observed.limited(self.limit) if self.limit else None,
+            database=self._database(),
+        )
+
+    def _database(self) -> DatabaseFacts | None:
+        started = self.copies.database
+        if started is None:
+            return None
+        return DatabaseFacts(
+            version=f"PostgreSQL {database.version()}", cpus=started.cpus, connections=database.POOL
         )
 
     def facts_since(self, before: SubjectFacts) -> SubjectFacts:

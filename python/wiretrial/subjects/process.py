@@ -87,13 +87,6 @@ class Server(Closing):
         self.threads = threads
         self.delay_ms = delay_ms
         self.isolation = isolation
-        self._own_database: Database | None = None
-        if subject.spec.database and database is None:
-            database = self._own_database = Database(
-                cpus=database_cpus or cpus, isolation=isolation, counts=counts_statements
-            )
-        self.database = database
-        """What it keeps its data in; None: it needs none."""
         self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
         self.ports = dict(ports or _ports(subject, self.host, isolation))
         self.folder = runfolder.make(subject.spec.name)
@@ -118,6 +111,13 @@ class Server(Closing):
             text = (subject.folder / source).read_text(encoding="utf-8")
             (self.folder / name).write_text(fill(text, filled), encoding="utf-8")
         self.command = tuple(fill(word, filled) for word in chosen.command)
+        self._own_database: Database | None = None
+        if subject.spec.database and database is None:
+            database = self._own_database = self._with_database(
+                database_cpus or cpus, counts=counts_statements
+            )
+        self.database = database
+        """What it keeps its data in; None: it needs none."""
         self._oom_kills = facts.oom_kills()
         self._log = (self.folder / "output.log").open("w+b")
         self._keeper = subprocess.Popen(
@@ -214,6 +214,14 @@ class Server(Closing):
             self._own_database.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         release(self.ports.values())
+
+    def _with_database(self, cpus: Sequence[int], *, counts: bool) -> Database:
+        try:
+            return Database(cpus=cpus, isolation=self.isolation, counts=counts)
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            release(self.ports.values())
+            raise
 
     def _how_it_ended(self) -> str:
         what, _, number = (told(self._keeper, KEEPER_LIMIT_S) or "").partition(" ")

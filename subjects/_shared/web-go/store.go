@@ -72,7 +72,8 @@ type Item struct {
 // Nothing is the body of a refusal.
 type Nothing struct{}
 
-var page = template.Must(template.New("fortunes").Parse(`<!DOCTYPE html>
+// Page is the template of /fortunes.
+var Page = template.Must(template.New("fortunes").Parse(`<!DOCTYPE html>
 <html>
 <head><title>Fortunes</title></head>
 <body>
@@ -126,7 +127,7 @@ func Bearer(field string) string {
 
 // Render writes the page.
 func Render(to io.Writer, found []Fortune) error {
-	return page.Execute(to, found)
+	return Page.Execute(to, found)
 }
 
 // Store is the tables.
