@@ -26,6 +26,9 @@ pub(crate) struct Packing {
     pub(crate) name: fn(&[u8], Secrecy, &mut Vec<u8>),
 }
 
+/// Appends a whole field: its name, its value, and who may index it.
+pub(crate) type PackField<'c> = dyn FnMut(&[u8], &[u8], Secrecy, &mut Vec<u8>) + 'c;
+
 /// Where requests go, and how they are written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
@@ -73,8 +76,22 @@ impl Rendered {
         close: bool,
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
+        let mut field = origin.packing.field;
+        Self::packed(origin, method, target, headers, close, payload, &mut field)
+    }
+
+    /// The same, whose whole fields are appended so.
+    pub(crate) fn packed(
+        origin: Origin<'_>,
+        method: &str,
+        target: &[HeadPart<'_>],
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+        close: bool,
+        payload: PayloadLength,
+        field: &mut PackField<'_>,
+    ) -> Result<Self, BadRequest> {
         RequestHead::with_holes(method, target, origin.authority, headers, close, payload)?;
-        let mut made = Draft::of(origin, method, target, headers);
+        let mut made = Draft::of(origin, field, method, target, headers);
         match payload {
             PayloadLength::Fixed(length) => {
                 made.field(
@@ -107,7 +124,8 @@ impl Rendered {
         let target = text(target);
         let length = PayloadLength::Varying;
         RequestHead::with_holes("POST", &target, origin.authority, &all, close, length)?;
-        let mut made = Draft::of(origin, "POST", &target, &all);
+        let mut field = origin.packing.field;
+        let mut made = Draft::of(origin, &mut field, "POST", &target, &all);
         made.field("te", &text("trailers"), Secrecy::Plain);
         Ok(made.rendered(PayloadLength::None, false, true, close))
     }
@@ -204,7 +222,8 @@ pub(crate) fn websocket(
     scheme: &str,
     config: &WebSocketConfig,
 ) -> Result<Vec<u8>, BadWebSocketConfig> {
-    let mut made = Draft::new(packing);
+    let mut write = packing.field;
+    let mut made = Draft::new(packing, &mut write);
     let mut field = |name: &str, value: &str, secrecy| {
         made.field(name, &[HeadPart::Text(value)], secrecy);
     };
@@ -236,27 +255,28 @@ pub(crate) fn websocket(
     Ok(parts.flatten().collect())
 }
 
-#[derive(Debug)]
-struct Draft {
+struct Draft<'f, 'c> {
     packing: Packing,
+    field: &'f mut PackField<'c>,
     parts: Vec<Part>,
     holes: usize,
 }
 
-impl Draft {
-    fn new(packing: Packing) -> Self {
-        Self { packing, parts: vec![Part::Block(packing.prefix.to_vec())], holes: 0 }
+impl<'f, 'c> Draft<'f, 'c> {
+    fn new(packing: Packing, field: &'f mut PackField<'c>) -> Self {
+        Self { packing, field, parts: vec![Part::Block(packing.prefix.to_vec())], holes: 0 }
     }
 
     /// What every request says.
     fn of(
         origin: Origin<'_>,
+        field: &'f mut PackField<'c>,
         method: &str,
         target: &[HeadPart<'_>],
         headers: &[(&str, Vec<HeadPart<'_>>)],
     ) -> Self {
         let Origin { packing, scheme, authority } = origin;
-        let mut made = Self::new(packing);
+        let mut made = Self::new(packing, field);
         for (name, value) in [(":method", method), (":scheme", scheme), (":authority", authority)] {
             made.field(name, &[HeadPart::Text(value)], Secrecy::Plain);
         }
@@ -278,8 +298,7 @@ impl Draft {
                 HeadPart::Hole => "",
             });
             let value: String = texts.collect();
-            let write = self.packing.field;
-            write(name.as_bytes(), value.as_bytes(), secrecy, self.block());
+            (self.field)(name.as_bytes(), value.as_bytes(), secrecy, block(&mut self.parts));
             return;
         }
         self.holes += holes;
@@ -315,15 +334,15 @@ impl Draft {
             closes,
         }
     }
+}
 
-    /// The block at the end, to be added to.
-    fn block(&mut self) -> &mut Vec<u8> {
-        if !matches!(self.parts.last(), Some(Part::Block(_))) {
-            self.parts.push(Part::Block(Vec::new()));
-        }
-        match self.parts.last_mut() {
-            Some(Part::Block(block)) => block,
-            _ => unreachable!("it was added"),
-        }
+/// The block at the end, to be added to.
+fn block(parts: &mut Vec<Part>) -> &mut Vec<u8> {
+    if !matches!(parts.last(), Some(Part::Block(_))) {
+        parts.push(Part::Block(Vec::new()));
+    }
+    match parts.last_mut() {
+        Some(Part::Block(block)) => block,
+        _ => unreachable!("it was added"),
     }
 }

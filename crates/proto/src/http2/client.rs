@@ -8,6 +8,7 @@ use super::allowance::Http2Use;
 use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
+use super::keeping::Table;
 use super::request::Http2Request;
 use super::said::{Asked, Came, Said};
 use crate::fielded::MOST_REFUSED;
@@ -35,6 +36,8 @@ pub struct Http2Client {
     over: Option<u32>,
     /// Messages that the peer refused since it last replied to one.
     refused: u32,
+    /// What the peer's table has of the fields of requests.
+    table: Table,
     /// Where requests are encoded.
     block: Vec<u8>,
 }
@@ -64,7 +67,7 @@ impl Http2Client {
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self {
             connection: Connection::new(Side::Client, limits),
-            has_calls: requests.iter().any(|request| request.0.is_call()),
+            has_calls: requests.iter().any(|request| request.whole.is_call()),
             requests,
             state: State::Opening,
             tells_heads: true,
@@ -72,6 +75,7 @@ impl Http2Client {
             heard: [Said::Behind { status: Ok(None) }; 2],
             over: None,
             refused: 0,
+            table: Table::Empty,
             block: Vec::new(),
         }
     }
@@ -123,9 +127,14 @@ impl ClientSession for Http2Client {
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "no request may follow");
         let Message { number, route, payload, fill } = *message;
-        let request = &self.requests[route].0;
+        let made = &self.requests[route];
         self.block.clear();
         self.connection.begin_block(&mut self.block);
+        if !self.block.is_empty() {
+            // The peer has less room than what holds by itself, and is told that none of it is used.
+            self.table = Table::Unused;
+        }
+        let request = made.rendered(self.table);
         let same = request.same(fill).filter(|_| self.block.is_empty());
         if same.is_none() {
             request.write(payload.len() as u64, fill, &mut self.block);
@@ -133,6 +142,9 @@ impl ClientSession for Http2Client {
         let asked = Asked::of(number, request);
         let block = same.unwrap_or(&self.block);
         let Some(id) = self.connection.ask(asked, block, payload, out) else { return };
+        if made.keeps() && self.table == Table::Empty {
+            self.table = Table::Filled;
+        }
         // Half of the numbers there are is enough for one connection, and never runs out in the
         // middle of what was begun.
         if request.closes() || id > frame::WIDEST / 2 {
@@ -143,12 +155,12 @@ impl ClientSession for Http2Client {
     #[inline]
     fn encode_alike(&mut self, first: u64, count: u32, payload: &[u8], out: &mut Vec<u8>) {
         let Some(others) = count.checked_sub(1) else { return };
-        let begin = out.len();
+        let (begin, before) = (out.len(), self.table);
         self.encode(&Message::new(first, payload), out);
         let second = first.wrapping_add(1);
-        // A block of its own may say what is said once.
-        if self.block.is_empty() && self.state == State::Open {
-            let request = &self.requests[0].0;
+        // A block of its own may say what is said once, and so does the one that fills the peer's table.
+        if self.block.is_empty() && self.table == before && self.state == State::Open {
+            let request = &self.requests[0].whole;
             let asked = |place: u32| Asked::of(second.wrapping_add(place.into()), request);
             if self.connection.ask_again((others, asked), payload.len(), begin, out) {
                 return;

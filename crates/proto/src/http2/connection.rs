@@ -232,7 +232,7 @@ impl<M: Default> Connection<M> {
     pub(super) fn begin_block(&mut self, block: &mut Vec<u8>) {
         if mem::take(&mut self.table_due) {
             self.table_told = true;
-            // It is never used, so that it can be the smallest for good.
+            // A table smaller than that is never used, so that it can be the smallest for good.
             hpack::write_table_size(0, block);
         }
     }

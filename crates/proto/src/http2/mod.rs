@@ -6,7 +6,7 @@
 //! ```text
 //! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
 //! websockets -> client, wire;   client, websockets -> request;   client -> said -> call, connection
-//! request, said, websockets, server -> crate::fielded
+//! request, said, websockets, server -> crate::fielded;   client, request -> keeping -> settings, hpack
 //! ```
 
 mod allowance;
@@ -15,6 +15,7 @@ mod client;
 mod connection;
 mod frame;
 pub mod hpack;
+mod keeping;
 mod request;
 mod said;
 mod server;

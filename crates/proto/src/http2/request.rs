@@ -4,6 +4,7 @@
 
 use super::frame::{self, FrameHead, Kind};
 use super::hpack::{self, HpackDecoder};
+use super::keeping::{Keeping, Table, Way};
 use crate::fielded::{self, Origin, Packing, Rendered};
 use crate::fields::FieldList;
 use crate::http1::{BadRequest, HeadPart, PayloadLength};
@@ -14,7 +15,21 @@ const PACKING: Packing =
 
 /// A request's fields: checked and encoded when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
-pub struct Http2Request(pub(super) Rendered);
+pub struct Http2Request {
+    /// Right on every connection at any time.
+    pub(super) whole: Rendered,
+    /// The same where the peer keeps what is alike in all of them; none: it is not to.
+    kept: Option<Box<Kept>>,
+}
+
+/// A request where what is alike in all of them is in the peer's table.
+#[derive(Debug, Clone)]
+struct Kept {
+    /// The one that puts it there.
+    first: Rendered,
+    /// Each one after it.
+    again: Rendered,
+}
 
 impl Http2Request {
     /// Checks and encodes, with holes in the target and in values of headers. `authority` is what
@@ -32,7 +47,41 @@ impl Http2Request {
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
         let origin = Origin { packing: PACKING, scheme, authority };
-        Rendered::with_holes(origin, method, target, headers, close, payload).map(Self)
+        let whole = Rendered::with_holes(origin, method, target, headers, close, payload)?;
+        Ok(Self { whole, kept: None })
+    }
+
+    /// The same, and what is alike in all of them stays with the peer, as browsers have it: the first request of a
+    /// connection puts it into the peer's table, and each one after it refers to that. A client has one such request
+    /// at most.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn keeping(
+        scheme: &str,
+        method: &str,
+        target: &[HeadPart<'_>],
+        authority: &str,
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+        close: bool,
+        payload: PayloadLength,
+    ) -> Result<Self, BadRequest> {
+        let origin = Origin { packing: PACKING, scheme, authority };
+        let made = |keeping: &mut Keeping| {
+            let mut field = |name: &[u8], value: &[u8], secrecy, out: &mut Vec<u8>| match keeping
+                .way(name, value, secrecy)
+            {
+                Way::Whole => hpack::write_field(name, value, secrecy, out),
+                Way::Put => hpack::write_kept(name, value, out),
+                Way::Index(newer) => hpack::write_index(newer, out),
+            };
+            Rendered::packed(origin, method, target, headers, close, payload, &mut field)
+        };
+        let whole = Rendered::with_holes(origin, method, target, headers, close, payload)?;
+        let mut keeping = Keeping::first();
+        let first = made(&mut keeping)?;
+        let again = made(&mut keeping.again())?;
+        Ok(Self { whole, kept: Some(Box::new(Kept { first, again })) })
     }
 
     /// A call of gRPC: a POST whose content has no length, and a client that takes trailers. Its type may be
@@ -49,7 +98,23 @@ impl Http2Request {
         close: bool,
     ) -> Result<Self, BadRequest> {
         let origin = Origin { packing: PACKING, scheme, authority };
-        Rendered::call(origin, target, headers, close).map(Self)
+        let whole = Rendered::call(origin, target, headers, close)?;
+        Ok(Self { whole, kept: None })
+    }
+
+    /// What is sent where the peer's table is so.
+    #[inline]
+    pub(super) fn rendered(&self, table: Table) -> &Rendered {
+        match (&self.kept, table) {
+            (None, _) | (_, Table::Unused) => &self.whole,
+            (Some(kept), Table::Empty) => &kept.first,
+            (Some(kept), Table::Filled) => &kept.again,
+        }
+    }
+
+    /// Is something of it put into the peer's table?
+    pub(super) const fn keeps(&self) -> bool {
+        self.kept.is_some()
     }
 }
 
@@ -94,102 +159,4 @@ pub fn sent_request(mut bytes: &[u8]) -> Option<(FieldList, Vec<u8>)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Fill;
-
-    fn fields(request: &Http2Request, length: u64, fill: Option<&Fill<'_>>) -> Vec<String> {
-        let mut block = Vec::new();
-        request.0.write(length, fill, &mut block);
-        let mut list = FieldList::default();
-        HpackDecoder::new(0).read(&block, 65_536, &mut list).unwrap();
-        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        list.iter().map(|(name, value)| format!("{}={}", text(name), text(value))).collect()
-    }
-
-    #[test]
-    fn a_request_is_encoded_once() {
-        let text = |text| vec![HeadPart::Text(text)];
-        let headers = [("Accept", text(" */* ")), ("Authorization", text("Bearer x"))];
-        let request = Http2Request::with_holes(
-            "https",
-            "POST",
-            &text("/a?b"),
-            "example.org",
-            &headers,
-            false,
-            PayloadLength::None,
-        );
-        let request = request.unwrap();
-        assert_eq!(
-            fields(&request, 0, None),
-            [
-                ":method=POST",
-                ":scheme=https",
-                ":authority=example.org",
-                ":path=/a?b",
-                "accept=*/*",
-                "authorization=Bearer x",
-                "content-length=0",
-            ]
-        );
-        assert!(request.0.same(None).is_some(), "one block, that is copied");
-    }
-
-    #[test]
-    fn a_call_takes_trailers_and_says_no_length() {
-        let made = |headers: &[(&str, &str)]| {
-            let headers: Vec<_> =
-                headers.iter().map(|(name, value)| (*name, vec![HeadPart::Text(value)])).collect();
-            let call = Http2Request::call("http", "/p.S/M", "a:1", &headers, false);
-            call.map(|call| fields(&call, 5, None))
-        };
-        let begin = [":method=POST", ":scheme=http", ":authority=a:1", ":path=/p.S/M"];
-        let typed = ["content-type=application/grpc", "grpc-timeout=1S", "te=trailers"];
-        assert_eq!(made(&[("grpc-timeout", "1S")]).unwrap(), [&begin[..], &typed].concat());
-        let own = made(&[("Content-Type", "application/grpc+proto")]).unwrap();
-        assert_eq!(own[4..], ["content-type=application/grpc+proto", "te=trailers"]);
-        assert!(made(&[("te", "gzip")]).is_err());
-    }
-
-    #[test]
-    fn values_are_laid_into_holes() {
-        let target =
-            [HeadPart::Text("/items/"), HeadPart::Hole, HeadPart::Text("?of="), HeadPart::Hole];
-        let headers = [("X-Trace", vec![HeadPart::Hole])];
-        let request = Http2Request::with_holes(
-            "http",
-            "PUT",
-            &target,
-            "a:8080",
-            &headers,
-            true,
-            PayloadLength::Varying,
-        );
-        let request = request.unwrap();
-        assert!(request.0.closes() && !request.0.is_head());
-        let values = "17meabc";
-        let fill =
-            Fill { values: values.as_bytes(), ends: &[2, 4, 7], cookies: b"session=1; theme=dark" };
-        assert_eq!(
-            fields(&request, 4096, Some(&fill)),
-            [
-                ":method=PUT",
-                ":scheme=http",
-                ":authority=a:8080",
-                ":path=/items/17?of=me",
-                "x-trace=abc",
-                "cookie=session=1; theme=dark",
-                "content-length=4096",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_http_does_not_allow_is_refused_in_the_same_words() {
-        let target = [HeadPart::Text("/a b")];
-        let made =
-            Http2Request::with_holes("http", "GET", &target, "a", &[], false, PayloadLength::None);
-        assert_eq!(made.err(), Some(BadRequest::Target("/a b".to_owned())));
-    }
-}
+mod tests;

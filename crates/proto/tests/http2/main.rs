@@ -7,6 +7,7 @@ mod calls;
 mod client;
 mod connects;
 mod frames;
+mod keeping;
 mod play;
 mod repeats;
 mod round_trip;

@@ -1,6 +1,8 @@
-//! Fields, written so that the bytes are right on every connection at any time.
+//! Fields, written so that the bytes are right on every connection at any time; and, for who asks for it, into the
+//! peer's table and out of it.
 //!
-//! Knows the static table and the two ways not to index; must not know whose fields they are.
+//! Knows the static table and the ways to index or not to; must not know whose fields they are, nor what the peer's
+//! table has.
 
 use super::table;
 use crate::packed::{Place, Secrecy, integer, write_string};
@@ -14,6 +16,28 @@ pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8
     }
     write_placed(place, name, secrecy, out);
     write_string(value, 7, 0, out);
+}
+
+/// Appends one field that the peer's table gets (RFC 7541 section 6.2.1).
+pub(in crate::http2) fn write_kept(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    match table::place(name, value) {
+        Place::Whole(index) | Place::Name(index) => integer::write(index, 6, 0x40, out),
+        Place::None => {
+            out.push(0x40);
+            write_string(name, 7, 0, out);
+        }
+    }
+    write_string(value, 7, 0, out);
+}
+
+/// Appends a field that the peer's table has; so many came into it after that one.
+pub(in crate::http2) fn write_index(newer: usize, out: &mut Vec<u8>) {
+    integer::write(table::STATIC.len() + 1 + newer, 7, 0x80, out);
+}
+
+/// Does the table that never changes have it, name and value?
+pub(in crate::http2) fn is_static(name: &[u8], value: &[u8]) -> bool {
+    matches!(table::place(name, value), Place::Whole(_))
 }
 
 /// Appends what goes before a value: how it is to be treated, and the name.

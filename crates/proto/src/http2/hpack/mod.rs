@@ -7,8 +7,9 @@
 //! decoder, encoder -> table;   decoder, encoder -> packed (numbers, strings)
 //! ```
 //!
-//! The encoder never uses the dynamic table: what it wrote once is right on every connection and at
-//! any time, so that a request is encoded when its plan is read and then copied. The decoder is
+//! The encoder knows no dynamic table: what it wrote once is right on every connection and at
+//! any time, so that a request is encoded when its plan is read and then copied. What is put into the
+//! table, and referred to, is so by somebody who knows what is there. The decoder is
 //! whole, because the peer chooses what it indexes.
 
 mod decoder;
@@ -17,7 +18,7 @@ mod table;
 
 pub(super) use decoder::Footing;
 pub use decoder::HpackDecoder;
-pub(super) use encoder::write_name;
+pub(super) use encoder::{is_static, write_index, write_kept, write_name};
 pub use encoder::{write_field, write_table_size};
 
 use crate::packed::PackedError;
