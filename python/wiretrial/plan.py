@@ -31,6 +31,9 @@ SECURE: Final = frozenset(
 
 HttpVersion = Literal["1.1", "2", "auto"]
 """auto: over TLS the one that the server picks (ALPN), else 1.1."""
+HeaderProfile = Literal["constant", "partly", "unique"]
+"""Which of ten header fields, like those of a browser, are new in each request: none; the cookie
+and the request's id; all."""
 
 
 class _Part(BaseModel):
@@ -58,6 +61,8 @@ class Http(_Part):
     windows: Windows | None = None
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    header_profile: HeaderProfile | None = None
+    """Ten fields beside these, but for those of the same name; None, and not written: none."""
     sse: bool = False
     """Each reply is a stream of events, which is held; a message is an event. Not written either
     where it is not so."""
@@ -69,6 +74,8 @@ class Http(_Part):
             written.pop("version", None)
         if not self.sse:
             written.pop("sse", None)
+        if self.header_profile is None:
+            written.pop("header_profile", None)
         if self.windows is None:
             written.pop("windows", None)
         return written

@@ -149,6 +149,17 @@ class Http2Figures(_Part):
     connection_exhausted_ns: int = 0
 
 
+class Profiled(_Part):
+    """Header fields like those of a browser, and which of them are new in each request.
+
+    `field_bytes`: names and values of all fields of a request as HTTP/2 has them, but for its
+    length, before any compression.
+    """
+
+    profile: Literal["constant", "partly", "unique"]
+    field_bytes: int
+
+
 class Start(_Part):
     """The first line: what is about to run."""
 
@@ -167,6 +178,7 @@ class Start(_Part):
     reply_payload_bytes: int | None
     tls: str | None
     http: Spoken | None = None
+    header_profile: Profiled | None = None
     insecure: bool = False
     deflate: str | None = None
     learned: Learned | None = None

@@ -137,6 +137,10 @@ def test_a_reply_behind_its_deadline_has_failed(wiretrial: Run, shop: str) -> No
         (("shop.Shop/Find", "-H", "grpc-timeout: 1S"), "is gRPC's own"),
         (("shop.Shop/Find", "-H", "a-bin: !"), "is no base64"),
         (("shop.Shop/Find", "-X", "GET"), "--method is for http and https"),
+        (
+            ("shop.Shop/Find", "--header-profile", "unique"),
+            "--header-profile is for http and https",
+        ),
         (("shop.Shop/Find", "--proto", "no.proto"), "--proto no.proto is no file"),
         (("shop.Shop/Find", "--proto-path", "."), "--proto-path is of --proto"),
         (("shop.Shop/Find", "--deadline", "soon"), "--deadline"),

@@ -60,6 +60,9 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "http://h/", "--header", "nonsense"), 2, "not `Name: value`"),
     (("load", "tcp://h:1", "--method", "GET"), 2, "tcp has no methods or headers"),
     (("load", "ws://h/", "--method", "GET"), 2, "--method is for http and https"),
+    (("load", "ws://h/", "--header-profile", "unique"), 2, "--header-profile is for requests of"),
+    (("load", "http://h/", "--header-profile", "unique", "--sse"), 2, "not for --sse"),
+    (("load", "http://h/", "--header-profile", "some"), 2, "unique"),
     (
         ("load", "http://h/", "--expect", "perhaps"),
         2,

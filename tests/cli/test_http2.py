@@ -153,6 +153,27 @@ def test_a_rate_of_websockets_on_streams_is_found(wiretrial: Run) -> None:
     assert all(level.failed_share == 0 for level in found.levels)
 
 
+@pytest.mark.parametrize("version", ["1.1", "2"])
+def test_a_header_profile_is_told_with_its_bytes(wiretrial: Run, version: str) -> None:
+    sent: dict[str, int] = {}
+    with plain() as address:
+        asks = (f"http://{address}/message", "--http", version, "-n", "200", "--header-profile")
+        for profile in ("constant", "partly", "unique"):
+            found = json.loads(wiretrial("load", *asks, profile, "--format", "json").stdout)
+            assert (found["totals"]["ok"], found["totals"]["errors"]) == (200, {})
+            told = found["header_profile"]
+            assert (told["profile"], found["target"]["http"]["header_profile"]) == (profile,) * 2
+            sent[profile] = round(told["sent_bytes"])
+        text = " ".join(wiretrial("load", *asks, "unique").stdout.split())
+    assert "header profile unique" in text
+    fields = f"unique: {told['field_bytes']:,} bytes of names and values in a request"
+    assert f"{fields}, sent as {sent['unique']:,}" in text
+    if version == "1.1":
+        assert len(set(sent.values())) == 1
+    else:
+        assert sent["constant"] < sent["partly"] < sent["unique"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

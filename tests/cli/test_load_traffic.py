@@ -273,6 +273,7 @@ def test_a_rate_takes_the_place_of_users_who_think_first(
         (("--payload", "64"), "--payload is of one message"),
         (("--expect", "status"), "--expect is of one message"),
         (("--pack", "2"), "--pack is of one message"),
+        (("--header-profile", "unique"), "--header-profile is of one message"),
         (("--depth", "2"), "HTTP/1.1 has none"),
         (("--hold",), "--hold is of one message"),
     ],

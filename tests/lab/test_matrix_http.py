@@ -50,6 +50,40 @@ def test_versions_of_http_are_compared_within_a_subject(tmp_path: Path) -> None:
     assert groups == {"nginx, 10 connections", "nginx, 100 connections"}
 
 
+def test_header_profiles_are_compared_within_a_subject_and_a_version(tmp_path: Path) -> None:
+    profiles = 'header_profile = ["constant", "partly", "unique"]\n'
+    study = expanded(
+        tmp_path, f'{VERSIONS}http = ["1.1", "2"]\n{profiles}compare = ["header_profile"]\n'
+    )
+    cases = [case for case in study.cases if case.scenario.twin_of is None]
+    told = {(case.scenario.label, case.http.header_profile) for case in cases}
+    assert told == {
+        ("header profile constant", "constant"),
+        ("header profile partly", "partly"),
+        ("header profile unique", "unique"),
+    }
+    assert {case.scenario.group for case in cases} == {
+        f"nginx, {version}, {connections} connections"
+        for version in ("HTTP/1.1", "HTTP/2")
+        for connections in (10, 100)
+    }
+    assert {case.scenario.levels["header_profile"] for case in cases} == {
+        *("constant", "partly", "unique")
+    }
+    told_of = [case.scenario.workload for case in cases if case.http.version == "2"]
+    begin = "get: HTTP/2, header profile unique, 10 connections"
+    assert any(words.startswith(begin) for words in told_of)
+
+
+def test_a_header_profile_is_in_what_is_sent_and_nowhere_else(tmp_path: Path) -> None:
+    plain = expanded(tmp_path, VERSIONS)
+    assert all("header_profile" not in case.scenario.levels for case in plain.cases)
+    assert all("header_profile" not in case.http.model_dump() for case in plain.cases)
+    one = expanded(tmp_path, VERSIONS + 'header_profile = "unique"\n')
+    assert {case.http.model_dump()["header_profile"] for case in one.cases} == {"unique"}
+    assert [case.scenario.name for case in one.cases] == [c.scenario.name for c in plain.cases]
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -57,12 +91,20 @@ def test_versions_of_http_are_compared_within_a_subject(tmp_path: Path) -> None:
         ('http = ["1.1", "2"]\nstreams = 10', "`streams` are of HTTP/2"),
         ('http = "2"\nstreams = 10\ndepth = 2', "leave these out"),
         ('http = "3"', "http"),
+        ('header_profile = "some"', "header_profile"),
     ],
 )
 def test_streams_that_make_no_sense_are_refused(tmp_path: Path, more: str, words: str) -> None:
     with pytest.raises(UsageProblem) as refused:
         written(tmp_path, f"{VERSIONS}{more}\n")
     assert words in refused.value.line()
+
+
+def test_header_profiles_of_other_protocols_are_refused(tmp_path: Path) -> None:
+    text = VERSIONS.replace('protocol = "http"', 'protocol = "ws"').replace("static", "ws-echo")
+    with pytest.raises(UsageProblem) as refused:
+        written(tmp_path, f'{text}header_profile = "unique"\n')
+    assert "`header_profile` is for http and https" in refused.value.line()
 
 
 def test_the_name_of_a_version_as_subjects_say_it_is_refused_with_the_words_to_write(

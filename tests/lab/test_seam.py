@@ -268,7 +268,7 @@ PLANS = [
             url="https://h/",
             addresses=("127.0.0.1:443",),
             sources=("127.0.1.1", "127.0.1.2"),
-            http=Http(method="PUT", headers=(("A", "b"), ("A", "c"))),
+            http=Http(method="PUT", headers=(("A", "b"), ("A", "c")), header_profile="partly"),
             tls=Tls(insecure=True, ca_file="ca.pem", server_name="n", resumption=False),
             message=Message(kind="text", source=TemplatePayload(text="{seq}")),
             expect=Expect(content=FixedContent(base64=TEXT), status=201),

@@ -102,6 +102,10 @@ def test_a_window_that_decides_the_result_is_warned_of(given: Windows | None, sa
         (Http(), {"method": None, "headers": []}),
         (Http(version="auto"), {"version": "auto", "method": None, "headers": []}),
         (
+            Http(header_profile="unique"),
+            {"method": None, "headers": [], "header_profile": "unique"},
+        ),
+        (
             Http(version="2", windows=Windows(stream=1, are_factor=True)),
             {
                 "version": "2",

@@ -197,6 +197,9 @@ pub(crate) struct LoadFlags {
     /// HTTP/2: the same on all streams of a connection together. [64MiB]
     #[arg(long, value_parser = window, value_name = "SIZE")]
     pub(crate) connection_window: Option<u32>,
+    /// Send ten header fields like those of a browser (http, https). Over HTTP/2 the server keeps in its table what is the same in each request.
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub(crate) header_profile: Option<HeaderProfile>,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,
@@ -301,6 +304,16 @@ pub(crate) enum HttpVersion {
     Two,
     /// Over TLS the one that the server picks, else HTTP/1.1.
     Auto,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeaderProfile {
+    /// All are the same in each request.
+    Constant,
+    /// Two are new in each request: the cookie and the request's id.
+    Partly,
+    /// All are new in each request.
+    Unique,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -15,10 +15,11 @@ use wiretrial_load::plan::document::{
     PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
     TlsDocument, WebSocketDocument, WindowsDocument,
 };
+use wiretrial_load::plan::profile::HeaderProfile as Profile;
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
-use crate::cli::{HttpVersion, LoadFlags, Overflow, Pacing, Pattern, Poller};
+use crate::cli::{HeaderProfile, HttpVersion, LoadFlags, Overflow, Pacing, Pattern, Poller};
 use crate::exit::{self, Failed};
 use crate::quantity::Stages;
 use crate::{quantity, run as running, signals};
@@ -111,6 +112,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             ),
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
+            header_profile: flags.header_profile.map(header_profile),
             sse: flags.sse,
         },
         tls: TlsDocument {
@@ -151,6 +153,14 @@ fn version(flags: &LoadFlags) -> HttpVersionDocument {
         HttpVersion::Auto if is_windowed => HttpVersionDocument::Two,
         HttpVersion::Auto if flags.url.starts_with("https:") => HttpVersionDocument::Auto,
         HttpVersion::Auto | HttpVersion::One => HttpVersionDocument::One,
+    }
+}
+
+fn header_profile(typed: HeaderProfile) -> Profile {
+    match typed {
+        HeaderProfile::Constant => Profile::Constant,
+        HeaderProfile::Partly => Profile::Partly,
+        HeaderProfile::Unique => Profile::Unique,
     }
 }
 

@@ -62,6 +62,8 @@ pub fn ask(
     let (clock, started_unix_ns) = (Monotonic::start(), realtime_ns());
     let limit = clock.now() + asking.time_limit;
     let secrets = secrets(plan);
+    // What is asked is told field by field, which a table would have to be known for.
+    let plan = &Plan { target: plan.target.without_profile(), ..plan.clone() };
     let one = one_message(plan)?;
     let said = plan.traffic.is_none().then_some(plan);
     let tape = Tape::new(origin(plan), asking.most_body, one);

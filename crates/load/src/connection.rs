@@ -196,7 +196,8 @@ impl Connection {
         buffers.lend(out);
         let before = out.len();
         let numbers = (0..u64::from(count)).map(|place| first.wrapping_add(place));
-        let long = payloads.longest() > LONG;
+        // What is begun has no holes in its head.
+        let long = payloads.longest() > LONG && !payloads.fills_heads();
         let mut payload_sent = 0;
         if let Some(streams) = payloads.streams() {
             streams::ask(session, streams, numbers, out);
@@ -216,8 +217,9 @@ impl Connection {
                         continue;
                     }
                 }
-                let payload = payloads.get(number);
-                session.encode(&Message::new(number, payload), out);
+                let (payload, fill) = payloads.message(number);
+                let fill = fill.as_ref();
+                session.encode(&Message { fill, ..Message::new(number, payload) }, out);
                 payload_sent += payload.len();
             }
         }

@@ -24,11 +24,11 @@ use crate::executor::Budget;
 use crate::judging::{self, Adjournment, Bench};
 use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
-    Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
+    Failure, Learned, Profiled, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
 };
 use crate::measure::{Class, Recorder};
-use crate::plan::Plan;
 use crate::plan::redaction::Secrets;
+use crate::plan::{Plan, Target};
 use crate::preflight::{Refusal, Setup, await_start, driver_config, prepare};
 use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
@@ -112,6 +112,7 @@ fn start(setup: &Setup) -> Start {
         reply_payload_bytes: setup.routes.is_none().then_some(setup.reply_bytes),
         tls: setup.tls_description.clone(),
         http: setup.http,
+        header_profile: profiled(&setup.plan.target),
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
         deflate: setup.deflate.clone(),
         learned: setup.learned.clone().map(|learned| Learned {
@@ -123,6 +124,11 @@ fn start(setup: &Setup) -> Start {
             flows: traffic.flows.iter().map(|flow| flow.name.clone()).collect(),
         }),
     }
+}
+
+fn profiled(target: &Target) -> Option<Profiled> {
+    let profile = target.profile.as_ref()?.kind;
+    Some(Profiled { profile, field_bytes: target.field_bytes()? })
 }
 
 /// What a server may send back, and an excerpt must not show.

@@ -162,6 +162,7 @@ def compare(
     json_text: options.JsonText = None,
     text: options.Text = False,
     http: options_http.Fixed = options_http.FixedHttp.ONE,
+    header_profile: options_http.Profile = None,
     method: options.Method = None,
     header: options.Headers = None,
     expect: options.Expected = None,
@@ -210,6 +211,7 @@ def compare(
         learns=not no_learn,
         http=options.HttpVersions(http.value),
         streams=streams,
+        header_profile=None if header_profile is None else header_profile.value,
     )
     own = Typed(tuple(build or ()), tuple(command or ()), tuple(at or ()), port, path)
     verdict = Verdict(margin, junit, markdown)

@@ -301,7 +301,7 @@ def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent
     if side.own:
         spoken_here = side.own.protocol
         return Case(
-            scenario=_scenario(name, contestant, "default", spoken_here, load, asked.version),
+            scenario=_scenario(name, contestant, "default", spoken_here, load, asked),
             own=side.own,
             protocol=spoken_here,
             path=side.own.path,
@@ -315,7 +315,7 @@ def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent
         target = urls.parse(contestant, workload.COMPARED)
         return Case(
             scenario=_scenario(
-                name, redaction.text(contestant), "default", target.protocol, load, asked.version
+                name, redaction.text(contestant), "default", target.protocol, load, asked
             ),
             url=target.url,
             protocol=target.protocol,
@@ -334,7 +334,7 @@ def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent
             configuration,
             common.protocol,
             load,
-            asked.version,
+            asked,
         ),
         protocol=common.protocol,
         path=PATHS[common.contract],
@@ -399,14 +399,16 @@ def _scenario(
     configuration: ConfigurationName,
     protocol: Protocol,
     load: Load,
-    version: HttpVersion,
+    asked: Asked,
 ) -> Scenario:
     in_flight = f"depth {load.depth}"
     if protocol in CALLS:
         in_flight = wording.words("streams", load.depth)
-    elif version != "1.1":
+    elif asked.version != "1.1":
         carriers = units.plural(load.depth, carrier(f"{protocol}://"))
-        in_flight = f"HTTP/{version}, {carriers} on each"
+        in_flight = f"HTTP/{asked.version}, {carriers} on each"
+    if asked.header_profile:
+        in_flight += f", {wording.words('header_profile', asked.header_profile)}"
     title = f"{load.connections} connections, {load.executor.kind} loop, {in_flight}"
     return Scenario(
         name=name,

@@ -101,6 +101,8 @@ def require_fitting(asked: Asked) -> None:
     """Refuses what other protocols have."""
     if asked.method:
         raise UsageProblem("--method is for http and https", "leave it out")
+    if asked.header_profile:
+        raise UsageProblem("--header-profile is for http and https", "leave it out")
     if asked.text:
         raise UsageProblem("--text is for ws and wss", "leave it out")
     if asked.learn_to is not None:

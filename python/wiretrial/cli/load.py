@@ -28,6 +28,7 @@ Examples:
   wiretrial load grpc://127.0.0.1:50051/shop.Shop/Find --json '{"name":"tea"}' --streams 10
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load https://127.0.0.1:8443/ -c 10 --streams 10 --cacert ca.pem
+  wiretrial load https://127.0.0.1:8443/ --http 2 --header-profile unique --cacert ca.pem
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
@@ -149,6 +150,7 @@ def load(
     http: options_http.Version = options.HttpVersions.AUTO,
     window: options_http.Window = None,
     connection_window: options_http.ConnectionWindow = None,
+    header_profile: options_http.Profile = None,
     sse: Annotated[
         bool,
         typer.Option(
@@ -264,6 +266,7 @@ def load(
             streams=streams,
             window=window,
             connection_window=connection_window,
+            header_profile=None if header_profile is None else header_profile.value,
         ),
         options.Security(insecure, cacert, server_name, resumption),
         loading.Extent(duration, requests, warmup, timeout, connect_timeout),

@@ -466,6 +466,7 @@ class Asked:
     """Requests in flight over HTTP/2, where they were typed so."""
     window: str | None = None
     connection_window: str | None = None
+    header_profile: Literal["constant", "partly", "unique"] | None = None
 
     @property
     def version(self) -> Literal["1.1", "2"]:

@@ -21,6 +21,14 @@ class FixedHttp(StrEnum):
     TWO = "2"
 
 
+class HeaderProfile(StrEnum):
+    """Which of ten header fields, like those of a browser, are new in each request."""
+
+    CONSTANT = "constant"
+    PARTLY = "partly"
+    UNIQUE = "unique"
+
+
 Version = Annotated[
     options.HttpVersions,
     typer.Option(
@@ -66,6 +74,15 @@ ConnectionWindow = Annotated[
         "--connection-window",
         metavar="SIZE",
         help="The same on all streams of a connection together. [64MiB]",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Profile = Annotated[
+    HeaderProfile | None,
+    typer.Option(
+        "--header-profile",
+        help="http and https, as a factor: ten header fields like those of a browser. constant: "
+        "the same in each request; partly: a new cookie and request id in each; unique: all new.",
         rich_help_panel=screen.LOAD,
     ),
 ]

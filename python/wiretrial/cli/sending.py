@@ -47,6 +47,8 @@ def _request(case: Case) -> str:
     if case.http.headers:
         called = "metadata" if case.protocol in CALLS else "headers"
         parts.append(f"{called} {', '.join(name for name, _ in case.http.headers)}")
+    if case.http.header_profile:
+        parts.append(f"header profile {case.http.header_profile}")
     if case.grpc.deadline_ns:
         parts.append(f"deadline {units.length(case.grpc.deadline_ns)}")
     expected = _expected(case)

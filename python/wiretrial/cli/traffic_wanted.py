@@ -126,6 +126,7 @@ def _of_one_message(loop: Loop, asked: Asked) -> Iterator[str]:
         "--json": asked.json is not None,
         "--text": asked.text,
         "--method": asked.method is not None,
+        "--header-profile": asked.header_profile is not None,
         "--expect": bool(asked.expect),
         "--expect-status": asked.expect_status != "200",
         "--pack": loop.pack != "1",

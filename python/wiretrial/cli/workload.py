@@ -157,6 +157,10 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
     method, header = asked.method, asked.header
     if asked.sse and not is_http(protocol):
         raise UsageProblem("--sse is for http and https", "leave it out")
+    if asked.header_profile and (asked.sse or not is_http(protocol)):
+        raise UsageProblem(
+            "--header-profile is for requests of http and https, not for --sse", "leave it out"
+        )
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
@@ -168,6 +172,7 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
         windows=spoken.windows_of(asked),
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),
+        header_profile=asked.header_profile,
         sse=asked.sse,
     )
 

@@ -270,6 +270,7 @@ _SHORT = {
     "payload": "{} bytes",
     "call": "{}",
     "messages_per_call": "{} messages per call",
+    "header_profile": "header profile {}",
     "streams": "{} streams on each",
     "depth": "depth {}",
 }

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from wiretrial import redaction
-from wiretrial.report import drift, load_words
+from wiretrial.report import drift, header_words, load_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.tables import watched
 from wiretrial.results import quantiles, windows
@@ -43,6 +43,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "poller_shortfall": start.poller_shortfall,
         "tls": start.tls,
         "http": start.http.model_dump() if start.http else None,
+        "header_profile": header_words.document(trial),
         "insecure": start.insecure,
         "deflate": start.deflate,
         "request_payload_bytes": start.request_payload_bytes,

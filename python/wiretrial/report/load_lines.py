@@ -14,6 +14,7 @@ from rich.text import Text
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import (
     drift,
+    header_words,
     http2_words,
     load_words,
     sent,
@@ -156,6 +157,8 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
     parts.append(f"{counted} after {_length(warmup)} of warm-up" if warmup > 0 else counted)
     if start.http:
         parts.append(start.http.words())
+    if start.header_profile:
+        parts.append(f"header profile {start.header_profile.profile}")
     if start.tls:
         parts.append(start.tls)
     if start.deflate:
@@ -221,6 +224,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "upgrade time", _quantiles(upgrades, quantiles.UPGRADES)
     if measured.hears_events and isinstance(trial.plan.load.executor, Hold):
         yield "memory", _memory(trial, measured)
+    yield from header_words.rows(trial)
     yield from ((label, ascii_only(text)) for label, text in http2_words.rows(trial))
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)

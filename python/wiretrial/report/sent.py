@@ -136,6 +136,11 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
     yield Facet("request", lambda t: _request(t, is_whole=is_run), is_optional=True)
     yield Facet("headers", _headers, lambda told: f"with {told}", is_optional=True, follows=True)
     yield Facet("protocol", _protocol, lambda told: f"over {told}")
+    yield Facet(
+        "header profile",
+        lambda t: t.plan.target.http.header_profile,
+        lambda told: f"header profile {told}",
+    )
     yield Facet("payload bytes", _payload, _carried)
     yield Facet("users and connections", lambda t: shared(t.plan.load), is_optional=True)
     yield Facet("users", lambda t: _connections(t, of_users=True), _counted("user"))

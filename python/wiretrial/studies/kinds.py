@@ -17,6 +17,7 @@ from wiretrial.plan import (
     AfterResponse,
     ClosedLoop,
     Deflate,
+    HeaderProfile,
     Hold,
     HttpVersion,
     Load,
@@ -82,6 +83,9 @@ class Served(Calling, Limited):
     connections: Counts = (32,)
     http: Levels[HttpVersion] = ("1.1",)
     """Versions of HTTP, of http and https."""
+    header_profile: Levels[HeaderProfile] | None = None
+    """Ten header fields like those of a browser, and which of them are new in each request, of http
+    and https; None: none of them."""
     copies: Annotated[int, Field(ge=1, le=200)] | Fit = 1
     """Starts of the same server on addresses of their own; `fit`: as many as descriptors need."""
     deflate: Levels[bool] = (False,)
@@ -115,6 +119,8 @@ class Served(Calling, Limited):
                 "the contract says what a right reply to a call is: leave `expect` out, or write"
                 ' expect = "status"'
             )
+        if self.header_profile and not spoken <= set(HTTP):
+            raise ValueError("`header_profile` is for http and https")
         if self.headers and {"tcp", "tls", "styx"} & spoken:
             raise ValueError(
                 "`headers` are for protocols with a request: http, https, ws, wss, grpc, grpcs"
@@ -161,6 +167,8 @@ class Served(Calling, Limited):
         found |= {"depth": (1,), "pack": (1,)} | dict.fromkeys(_BY_KIND, (None,))
         if self.http != ("1.1",):
             found["http"] = self.http
+        if self.header_profile is not None:
+            found["header_profile"] = self.header_profile
         if any(self.deflate):
             found["deflate"] = tuple("on" if on else "off" for on in self.deflate)
         if self.contract == "table":
@@ -183,6 +191,8 @@ class Served(Calling, Limited):
             replaced = {name.lower() for name in own}
             kept = [pair for pair in usual.http.headers if pair[0].lower() not in replaced]
             http["headers"] = (*kept, *own.items())
+        if "header_profile" in levels:
+            http["header_profile"] = levels["header_profile"]
         if self.method:
             http["method"] = self.method.upper()
         expect = {"content": self.expect, "status": self.expect_status}

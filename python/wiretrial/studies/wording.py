@@ -15,8 +15,8 @@ from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 Level = int | float | str
 
 BEFORE = (
-    *("call", "payload", "messages_per_call", "http", "connections", "streams", "depth", "pack"),
-    *("requests_per_connection", "requests", "requests_each", "table_size"),
+    *("call", "payload", "messages_per_call", "http", "header_profile", "connections", "streams"),
+    *("depth", "pack", "requests_per_connection", "requests", "requests_each", "table_size"),
 )
 BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus")
 """Factors that a workload's description names before and behind how it is sent."""
@@ -83,6 +83,7 @@ _FACTORS = {
     "payload": "{:,} bytes",
     "connections": "{:,} connections",
     "messages_per_call": "{:,} messages per call",
+    "header_profile": "header profile {}",
     "streams": "{:,} streams on each",
     "depth": "depth {:,}",
     "pack": "packs of {:,}",

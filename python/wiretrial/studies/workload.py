@@ -45,7 +45,7 @@ _ORDER = (
     *("browser", "protocol", "call", "http", "way", "payload", "messages_per_call"),
     *("mode", "iterations", "ipv6", "pattern"),
     *("deflate", "connections"),
-    "streams",
+    *("header_profile", "streams"),
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "cpus", "pacing", "table_size", "lobby", "share"),
 )
@@ -107,7 +107,9 @@ class Workload(Part):
     """On the first so many occasions only, where another day would show nothing; None: on each."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
-    compare: tuple[Literal["protocol", "http", "pacing", "lobby", "way"], ...] = ()
+    compare: tuple[
+        Literal["protocol", "http", "header_profile", "pacing", "lobby", "way"], ...
+    ] = ()
     """Factors whose levels are compared, within each subject; none: the subjects are compared."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""

@@ -57,6 +57,9 @@ fn a_message_allocates_nothing() {
             "http rules",
             "http 2",
             "http 2-rules",
+            "http unique",
+            "http 2-constant",
+            "http 2-partly",
             "grpc",
             "ws shape",
             "socketio+ws",
@@ -202,7 +205,7 @@ fn allocations(
         "version": 1,
         "target": {
             "url": url,
-            "http": if of.starts_with('2') { json!({"version": "2"}) } else { json!({}) },
+            "http": http(of),
             "message": message,
             "expect": expect,
             "styx": {"table_size": 5},
@@ -212,6 +215,19 @@ fn allocations(
         "generator": {"poller": poller},
     });
     counted(&plan, messages)
+}
+
+/// The version, and the header fields beside the target's own.
+fn http(of: &str) -> Value {
+    let mut http = json!({});
+    if of.starts_with('2') {
+        http["version"] = json!("2");
+    }
+    let name = of.trim_start_matches("2-");
+    if ["constant", "partly", "unique"].contains(&name) {
+        http["header_profile"] = json!(name);
+    }
+    http
 }
 
 /// The same of this plan, of which so many messages are to be right.

@@ -8,7 +8,7 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 31] = [
+    let cases: [(&[&str], i32, &str); 33] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -35,6 +35,16 @@ fn table_of_wrong_words() {
         (&["load", "http://h/", "--deflate"], 2, "only ws and wss compress messages"),
         (&["load", "http://h/", "-H", "A: b\r\nc: d"], 2, "control character"),
         (&["load", "http://h/", "--method", "G T"], 2, "not a word of HTTP"),
+        (
+            &["load", "ws://h/", "--header-profile", "unique"],
+            2,
+            "only requests of http and https have one; leave --header-profile out",
+        ),
+        (
+            &["load", "http://h/", "--sse", "--header-profile", "unique"],
+            2,
+            "a stream of events is asked for once; leave --header-profile out",
+        ),
         (
             &["load", "http://h/", "--expect", "anything"],
             2,
@@ -112,6 +122,10 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
         (vec!["observe", "--cgroup", "app"], "'app' is no path of a control group"),
         (vec!["observe", "--host", "--for", "10"], "10s, 500ms or 2m"),
         (vec!["observe", "--host", "--pid", "1"], "cannot be used with"),
+        (
+            vec!["load", "http://h/", "--header-profile", "some"],
+            "possible values: constant, partly, unique",
+        ),
         (vec!["attack", "ws://h/"], "unrecognized subcommand"),
     ] {
         let output = run(&args);

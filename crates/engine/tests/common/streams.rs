@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -28,9 +28,14 @@ pub(crate) struct Manners {
     pub(crate) leaves_after: u64,
 }
 
+/// Fields of a request, names and values.
+pub(crate) type Said = Vec<(String, String)>;
+
 /// A server that runs until it is dropped.
 pub(crate) struct Streams {
     pub(crate) address: SocketAddr,
+    /// What requests said, in the order in which they came, without what stands before their fields.
+    pub(crate) heard: Arc<Mutex<Vec<Said>>>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -41,18 +46,20 @@ impl Streams {
         let address = listener.local_addr().expect("its address");
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
+        let heard = Arc::default();
+        let hears = Arc::clone(&heard);
         let thread = std::thread::spawn(move || {
             let mut served = Vec::new();
             while !over.load(Ordering::Relaxed) {
                 let (client, _) = listener.accept().expect("a client");
-                let over = Arc::clone(&over);
-                served.push(std::thread::spawn(move || serve(client, manners, &over)));
+                let (over, hears) = (Arc::clone(&over), Arc::clone(&hears));
+                served.push(std::thread::spawn(move || serve(client, manners, &hears, &over)));
             }
             for one in served {
                 one.join().expect("it served");
             }
         });
-        Self { address, is_over, thread: Some(thread) }
+        Self { address, heard, is_over, thread: Some(thread) }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -71,7 +78,7 @@ impl Drop for Streams {
 }
 
 /// One connection, until the client ends it.
-fn serve(mut client: TcpStream, manners: Manners, over: &AtomicBool) {
+fn serve(mut client: TcpStream, manners: Manners, heard: &Mutex<Vec<Said>>, over: &AtomicBool) {
     client.set_nodelay(true).expect("set");
     client.set_read_timeout(Some(Duration::from_millis(1))).expect("set");
     let (mut codec, mut scratch) = (Http2Server::new(manners.limits), Scratch::new());
@@ -93,6 +100,11 @@ fn serve(mut client: TcpStream, manners: Manners, over: &AtomicBool) {
             let Ok(step) = codec.receive(&input[offset..], &mut scratch, &mut out) else { return };
             offset += step.consumed;
             let Some(event) = step.event else { break };
+            if let Http2Event::Request { fields, .. } = &event {
+                let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+                let said = fields.iter().map(|(name, value)| (text(name), text(value)));
+                heard.lock().expect("nobody panicked").push(said.collect());
+            }
             if let Http2Event::End { stream } = event {
                 requests += 1;
                 if manners.refuses > 0 && requests % manners.refuses == 0 {

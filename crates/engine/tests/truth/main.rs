@@ -13,6 +13,7 @@ mod due;
 mod errors;
 mod grpc;
 mod grpc_sessions;
+mod header_profiles;
 mod http2;
 mod http2_auto;
 mod http2_websockets;

@@ -58,6 +58,9 @@ impl<W: Write, P: Write> Text<W, P> {
             "{}   {addresses}, {} thread(s), {}{shortfall}{http}{tls}{deflate}",
             start.url, start.threads, start.poller
         )?;
+        if let Some(profiled) = &start.header_profile {
+            writeln!(self.result, "  header fields  {profiled}")?;
+        }
         if let Some(learned) = &start.learned {
             writeln!(self.result, "  reply          {learned}")?;
         }

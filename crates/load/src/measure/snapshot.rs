@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{TrafficFigures, TrafficNames};
 use super::http2::{Http2Figures, Spoken};
+use crate::plan::profile::HeaderProfile;
 
 /// The `schema` member of every snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "wiretrial-snapshot";
@@ -66,6 +67,9 @@ pub struct Start {
     /// Which version of HTTP is spoken, and who said so; left out where the plan says HTTP/1.1, and of other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Spoken>,
+    /// Which header fields requests have beside their own; left out where the plan says none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header_profile: Option<Profiled>,
     /// True where any certificate was accepted, as the plan asked for.
     #[serde(default)]
     pub insecure: bool,
@@ -79,6 +83,27 @@ pub struct Start {
     /// Names of routes and flows; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficNames>,
+}
+
+/// Header fields like those of a browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Profiled {
+    /// Which of them are another's in each request.
+    pub profile: HeaderProfile,
+    /// Names and values of all fields of a request as HTTP/2 has them, but for its length; bytes before any compression.
+    pub field_bytes: u64,
+}
+
+impl std::fmt::Display for Profiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { profile, field_bytes } = self;
+        let which = match profile {
+            HeaderProfile::Constant => "constant, the same in each request",
+            HeaderProfile::Partly => "partly, some are another's in each request",
+            HeaderProfile::Unique => "unique, all are another's in each request",
+        };
+        write!(f, "{which}; {field_bytes} bytes of names and values")
+    }
 }
 
 /// The content of the first reply, which was taken to be right.

@@ -12,6 +12,7 @@ mod json_text;
 mod message;
 mod parse;
 mod pattern;
+pub mod profile;
 pub mod redaction;
 mod rule;
 pub mod shape;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
 use grpc::GrpcPlan;
 pub use json_text::JsonPart;
+use profile::Profile;
 pub use rule::{JsonPath, Rule, Step};
 use shape::Shape;
 pub use target::{Carrier, Scheme, TargetUrl};
@@ -69,6 +71,8 @@ pub struct Target {
     pub method: String,
     /// Further header fields.
     pub headers: Vec<(String, String)>,
+    /// Those that it has beside them; none: none.
+    pub profile: Option<Profile>,
     /// HTTP/2 is spoken; where it [is agreed on](Self::agrees), as of the preflight.
     pub http2: bool,
     /// Each reply is a stream of events.
@@ -323,6 +327,33 @@ pub struct SharePlan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PlanError(pub String);
+
+impl Target {
+    /// The same, whose requests say what a profile adds as they say their own, and all say the same.
+    pub(crate) fn without_profile(&self) -> Self {
+        let mut target = self.clone();
+        if let Some(profile) = target.profile.take() {
+            target.headers.extend(profile.as_constant());
+        }
+        target
+    }
+
+    /// Names and values of a request's fields as HTTP/2 has them, but for its length: bytes before any compression.
+    /// None where it has no profile.
+    pub(crate) fn field_bytes(&self) -> Option<u64> {
+        let profile = self.profile.as_ref()?;
+        let url = &self.url;
+        let begin = [
+            (":method", self.method.as_str()),
+            (":scheme", url.http_scheme()),
+            (":authority", url.authority.as_str()),
+            (":path", url.path.as_str()),
+        ];
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let both = begin.into_iter().chain(own).map(|(name, value)| name.len() + value.len());
+        Some((both.sum::<usize>() + profile.bytes()) as u64)
+    }
+}
 
 impl Plan {
     /// Whether due times count: in an open loop, and where a step may wait for a connection of a pool.

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wiretrial_proto::http2::Http2Limits;
 
+use super::profile::HeaderProfile;
+
 /// HTTP parts of a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -18,6 +20,9 @@ pub struct HttpDocument {
     pub method: Option<String>,
     /// Further header fields, in order.
     pub headers: Vec<(String, String)>,
+    /// Ten more, like those of a browser (http, https); null: none. A further field of the same name takes the place of
+    /// one of them.
+    pub header_profile: Option<HeaderProfile>,
     /// Each reply is a stream of events (`text/event-stream`), which is held; a message is an event.
     pub sse: bool,
 }

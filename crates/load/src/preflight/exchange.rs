@@ -98,7 +98,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
             connection,
             first,
             deliveries: plan.audience().map(|_| Deliveries::new(1, 1)),
-            payloads: Payloads::new(&plan.target.payload),
+            payloads: Payloads::of(&plan.target),
             buffers: Buffers::default(),
             scratch: Scratch::new(),
             recorder: Box::default(),

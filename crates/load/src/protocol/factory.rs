@@ -16,6 +16,7 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
+use super::fields::fields;
 use super::http2::{TIMEOUT, Tunnels, call, http2, http2_request, limits, of_target};
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
@@ -145,11 +146,11 @@ impl ProtocolFactory {
                     let request = http2_request(target, close, length)?;
                     return Ok(Self::Http2(Arc::from([request]), limits(target), false));
                 }
-                let head = RequestHead::new(
+                let head = RequestHead::with_holes(
                     &target.method,
-                    &url.path,
+                    &[HeadPart::Text(&url.path)],
                     &url.authority,
-                    &target.headers,
+                    &fields(target),
                     close,
                     length,
                 );

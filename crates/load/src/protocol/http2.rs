@@ -14,6 +14,7 @@ use wiretrial_proto::http2::{
 use wiretrial_proto::websocket::WebSocketConfig;
 
 use super::Protocol;
+use super::fields::fields;
 use crate::plan::grpc::GrpcPlan;
 use crate::plan::{Plan, PlanError, Target};
 
@@ -101,15 +102,16 @@ pub(super) fn http2_request(
     length: PayloadLength,
 ) -> Result<Http2Request, PlanError> {
     let url = &target.url;
-    let text = |text| vec![HeadPart::Text(text)];
-    let headers: Vec<_> =
-        target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
-    let request = Http2Request::with_holes(
+    // As browsers do, whose fields they are.
+    let made =
+        if target.profile.is_some() { Http2Request::keeping } else { Http2Request::with_holes };
+    let path = [HeadPart::Text(url.path.as_str())];
+    let request = made(
         url.http_scheme(),
         &target.method,
-        &text(&url.path),
+        &path,
         &url.authority,
-        &headers,
+        &fields(target),
         close,
         length,
     );

@@ -5,6 +5,7 @@
 
 mod broadcast;
 mod factory;
+mod fields;
 mod http2;
 #[cfg(test)]
 pub(crate) mod multiplexed;

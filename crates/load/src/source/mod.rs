@@ -4,6 +4,7 @@
 //! nothing is remembered per message. Must not know protocols, connections or time.
 
 mod excerpt;
+mod headers;
 mod json;
 mod long;
 mod names;

@@ -1,16 +1,21 @@
 //! The payload of each message, by its sequence number.
 
+use wiretrial_proto::Fill;
+
+use super::headers::Numbers;
 use super::json::JsonText;
 use super::long::{LONG, Long};
 use super::streams::Streams;
 use super::template::Template;
-use crate::plan::PayloadPlan;
+use crate::plan::{PayloadPlan, Target};
 
 /// Payloads by sequence number. Each worker has its own, since the bytes are written in place.
 #[derive(Debug, Clone)]
 pub struct Payloads {
     kind: Kind,
     longest: usize,
+    /// What makes the header fields of each message its own; none: they are alike.
+    numbers: Option<Box<Numbers>>,
     /// Where each message asks for a stream of events.
     streams: Option<Box<Streams>>,
 }
@@ -40,7 +45,13 @@ impl Payloads {
             }
         };
         let longest = kind.longest();
-        Self { kind, longest, streams: None }
+        Self { kind, longest, numbers: None, streams: None }
+    }
+
+    /// The same of requests to this target, with what is laid into their header fields.
+    pub(crate) fn of(target: &Target) -> Self {
+        let numbers = target.profile.as_ref().and_then(Numbers::new);
+        Self { numbers: numbers.map(Box::new), ..Self::new(&target.payload) }
     }
 
     /// The same, and each message asks for one of these streams.
@@ -67,13 +78,26 @@ impl Payloads {
         self.kind.get(seq)
     }
 
-    /// The payload of all messages, where they have the same.
+    /// The payload of all messages, where they have the same, and the same header fields.
     #[inline]
     pub(crate) fn alike(&self) -> Option<&[u8]> {
         match &self.kind {
-            Kind::Fixed(bytes) => Some(bytes),
+            Kind::Fixed(bytes) if self.numbers.is_none() => Some(bytes),
             _ => None,
         }
+    }
+
+    /// The same, and what is laid into the header fields of that message; none: they have no holes.
+    #[inline]
+    pub(crate) fn message(&mut self, seq: u64) -> (&[u8], Option<Fill<'_>>) {
+        let fill = self.numbers.as_mut().map(|numbers| numbers.fill(seq));
+        (self.kind.get(seq), fill)
+    }
+
+    /// Is something laid into the header fields of messages?
+    #[inline]
+    pub(crate) fn fills_heads(&self) -> bool {
+        self.numbers.is_some()
     }
 
     /// Are these bytes the payload of the message with this number?

@@ -14,7 +14,7 @@ use crate::source::{Payloads, Streams};
 
 /// What messages of a plan carry, and the streams that they ask for.
 pub(super) fn payloads<M: Machine>(plan: &Plan, clock: &M) -> Payloads {
-    let payloads = Payloads::new(&plan.target.payload);
+    let payloads = Payloads::of(&plan.target);
     if !plan.target.sse {
         return payloads;
     }

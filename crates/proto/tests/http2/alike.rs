@@ -55,6 +55,21 @@ fn calls_of_grpc_are_too() {
     });
 }
 
+/// The first of a connection puts its fields into the server's table, and each one after it refers to them.
+#[test]
+fn those_whose_fields_stay_with_the_server_are_too() {
+    let text = |text| vec![HeadPart::Text(text)];
+    let kept = [("Accept", text("text/html, */*;q=0.8")), ("Cookie", text("theme=dark"))];
+    for (length, bytes) in [(PayloadLength::None, 0), (PayloadLength::Fixed(20), 20)] {
+        let target = text("/a");
+        let request = Http2Request::keeping("http", "POST", &target, "h", &kept, false, length);
+        asked_together(&request.expect("a request"), &vec![b'x'; bytes], |stream| {
+            let content = frame(DATA, END, stream, b"yes");
+            [headers(0, stream, &[":status=200"]), content].concat()
+        });
+    }
+}
+
 /// Many at once are the same bytes as one after the other, and so are their replies.
 fn asked_together(request: &Http2Request, payload: &[u8], reply: impl Fn(u32) -> Vec<u8>) {
     // What holds by itself, a narrow window, and a table that is to be made smaller first.

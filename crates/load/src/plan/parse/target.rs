@@ -9,6 +9,7 @@ use crate::plan::document::{
 use crate::plan::expect::expect;
 use crate::plan::grpc;
 use crate::plan::message::payload;
+use crate::plan::profile::Profile;
 use crate::plan::{
     ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows,
 };
@@ -31,6 +32,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     };
     let (http2, agrees) = version(document.http.version, &url)?;
     let windows = windows(&document.http)?;
+    let profile = profile(&document.http, &url)?;
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
     });
@@ -39,6 +41,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
         method,
         headers: document.http.headers,
+        profile,
         http2: http2 || url.grpc,
         agrees: agrees && !url.grpc,
         windows,
@@ -105,6 +108,24 @@ fn websockets(target: &Target) -> Result<(), PlanError> {
         );
     }
     Ok(())
+}
+
+/// Which header fields each request has beside its own.
+fn profile(document: &HttpDocument, url: &TargetUrl) -> Result<Option<Profile>, PlanError> {
+    let Some(kind) = document.header_profile else { return Ok(None) };
+    if url.scheme != Scheme::Http || url.grpc {
+        return wrong(
+            "http.header_profile: only requests of http and https have one; leave --header-profile out"
+                .to_owned(),
+        );
+    }
+    if document.sse {
+        return wrong(
+            "http.header_profile: a stream of events is asked for once; leave --header-profile out"
+                .to_owned(),
+        );
+    }
+    Ok(Some(Profile::new(kind, &document.headers)))
 }
 
 fn windows(document: &HttpDocument) -> Result<Windows, PlanError> {

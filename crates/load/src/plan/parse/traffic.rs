@@ -14,6 +14,12 @@ const MOST_USERS: u32 = 1 << 24;
 
 /// What each route says is not said of the target.
 pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
+    if target.http.header_profile.is_some() {
+        return wrong(
+            "http.header_profile: a traffic file says the header fields of its requests; leave --header-profile out"
+                .to_owned(),
+        );
+    }
     let is_default = target.message == MessageDocument::default()
         && target.expect == ExpectDocument::default()
         && target.http.method.is_none();
