@@ -19,7 +19,7 @@ from wiretrial.plan import (
     ShapedContent,
     StatusContent,
 )
-from wiretrial.report import units
+from wiretrial.report import header_words, units
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import CALLS, HTTP
@@ -43,6 +43,7 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _machine(trials),
         _subjects(trials),
         _rules(trials),
+        _header_fields(trials),
         _plans(trials),
         _ceilings(trials),
         _order(trials),
@@ -125,6 +126,19 @@ def _rules(trials: Sequence[Trial]) -> Section:
         for one in rules
     )
     return Section("Learned rules", ("Held to it", "Route", "Replies", "In common"), rows)
+
+
+def _header_fields(trials: Sequence[Trial]) -> Section:
+    """What header profiles cost in bytes, by scenario; of one run it stands above."""
+    by_scenario: dict[str, list[Trial]] = {}
+    for trial in trials if len(trials) > 1 else ():
+        if trial.start.header_profile:
+            by_scenario.setdefault(trial.scenario.search or trial.scenario.name, []).append(trial)
+    rows = tuple(
+        (name, *header_words.cells(measured)) for name, measured in sorted(by_scenario.items())
+    )
+    head = ("Scenario", "Header profile", "Names and values of a request", "Sent as")
+    return Section("Header fields", head, rows)
 
 
 def _machine(trials: Sequence[Trial]) -> Section:

@@ -1,11 +1,12 @@
 """Header fields like those of a browser, in words: their profile, and how many bytes went for them.
 
-Knows one trial; must not know where the lines are shown.
+Knows trials of one load; must not know where the lines are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import Any
 
 from wiretrial.results.model import Trial
@@ -19,6 +20,17 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     told = f"{profiled.profile}: {profiled.field_bytes:,} bytes of names and values in a request"
     bytes_sent = sent_beside_payload(trial)
     yield "header fields", told if bytes_sent is None else f"{told}, sent as {bytes_sent:,.0f}"
+
+
+def cells(trials: Sequence[Trial]) -> tuple[str, str, str]:
+    """Profile, bytes of a request's names and values, and bytes sent for them on average.
+
+    Of trials of one scenario; raises StopIteration where none has a profile.
+    """
+    profiled = next(trial.start.header_profile for trial in trials if trial.start.header_profile)
+    known = [found for trial in trials if (found := sent_beside_payload(trial)) is not None]
+    bytes_sent = f"{fmean(known):,.0f} bytes" if known else "not known"
+    return profiled.profile, f"{profiled.field_bytes:,} bytes", bytes_sent
 
 
 def document(trial: Trial) -> dict[str, Any] | None:
