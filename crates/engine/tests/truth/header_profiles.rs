@@ -45,7 +45,8 @@ fn values(server: &Streams) -> BTreeMap<String, usize> {
 /// Names and values of each request as the server heard them, bytes: all have the same length.
 fn heard_bytes(server: &Streams) -> u64 {
     let authority = server.address.to_string();
-    let begin = [(":method", "GET"), (":scheme", "http"), (":authority", &authority), (":path", "/")];
+    let begin =
+        [(":method", "GET"), (":scheme", "http"), (":authority", &authority), (":path", "/")];
     let begin: usize = begin.iter().map(|(name, value)| name.len() + value.len()).sum();
     let heard = server.heard.lock().expect("nobody panicked");
     let of = |said: &Said| said.iter().map(|(name, value)| name.len() + value.len()).sum();
