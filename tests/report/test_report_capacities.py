@@ -127,7 +127,9 @@ def test_where_the_generator_was_the_limit_nothing_is_held_against_a_bound() -> 
     assert one.error is None
     assert one.why_untold == capacities.BOUND
     assert capacities.errors("all", [one]) is None
-    assert capacities.sentences([one]) == ()
+    (told,) = capacities.sentences([one])
+    assert told.startswith("No prediction is held against a measured capacity: the load generator")
+    assert capacities.sentences([]) == ()
     assert "≥" in str(tables.blocks([one]))
 
 

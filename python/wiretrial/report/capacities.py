@@ -169,10 +169,12 @@ def distributions(found: Sequence[Capacity]) -> tuple[Errors, ...]:
 
 
 def sentences(found: Sequence[Capacity]) -> tuple[str, ...]:
-    """What the predictions are worth, and where they are worse; nothing without any."""
+    """What the predictions are worth, and where they are worse; nothing without any levels."""
     whole = errors("all", found)
     if whole is None:
-        return ()
+        whys = dict.fromkeys(one.why_untold for one in found if one.why_untold)
+        told = f"No prediction is held against a measured capacity: {'; '.join(whys)}."
+        return (told,) if whys else ()
     told = "1 capacity" if whole.count == 1 else f"{whole.count} capacities"
     first = (
         f"{told}, predicted from loads up to 60 % of each: the median error is"
