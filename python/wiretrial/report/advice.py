@@ -356,7 +356,7 @@ def _evidence(advice: Advice) -> str:
     check, levels = advice.check, len(advice.limit.levels) + len(advice.beside)
     told = f"{levels} measured levels of {advice.limit.target}"
     if check is None:
-        return f"{told}; too few of them are low to test what they predict"
+        return f"{told}; those up to 60 % of the capacity are too few or too low for a prediction"
     return (
         f"{told}; those up to 60 % of the capacity predict {check.predicted:.3g} CPUs of"
         f" {check.name} at {units.trimmed(check.rate)}, {check.measured:.3g} were measured"
