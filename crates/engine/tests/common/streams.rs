@@ -47,13 +47,13 @@ impl Streams {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let heard = Arc::default();
-        let hears = Arc::clone(&heard);
+        let ears = Arc::clone(&heard);
         let thread = std::thread::spawn(move || {
             let mut served = Vec::new();
             while !over.load(Ordering::Relaxed) {
                 let (client, _) = listener.accept().expect("a client");
-                let (over, hears) = (Arc::clone(&over), Arc::clone(&hears));
-                served.push(std::thread::spawn(move || serve(client, manners, &hears, &over)));
+                let (over, ears) = (Arc::clone(&over), Arc::clone(&ears));
+                served.push(std::thread::spawn(move || serve(client, manners, &ears, &over)));
             }
             for one in served {
                 one.join().expect("it served");
