@@ -32,6 +32,14 @@ pub enum NetError {
     /// A host name has no address; the text is complete.
     #[error("{0}")]
     Name(Box<str>),
+    /// A connection of QUIC ended in a way that has no name above; the text is complete.
+    #[error("{text}")]
+    Ended {
+        /// What happened.
+        text: Box<str>,
+        /// The class under which it is counted.
+        class: NetErrorClass,
+    },
     /// Any other refusal of the kernel.
     #[error("{doing}: {errno}")]
     Os {
@@ -53,6 +61,7 @@ impl NetError {
             Self::NoDescriptors => NetErrorClass::NoDescriptors,
             Self::NoPorts => NetErrorClass::NoPorts,
             Self::Tls(_) => NetErrorClass::Tls,
+            Self::Ended { class, .. } => *class,
             Self::Name(_) | Self::Os { .. } => NetErrorClass::Other,
         }
     }

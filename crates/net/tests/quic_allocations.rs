@@ -25,23 +25,27 @@ const STREAMS: usize = 32;
 #[test]
 fn table_of_allocations_in_steady_state() {
     let mut world = World::new();
+    // The memory for datagrams that came is shared by all of a thread.
+    let held = world.tally.bytes - 64 * 1024;
+    println!("{held} bytes held per connection of a client after its handshake");
+    assert!(held < 64 * 1024, "{held} bytes");
     for _ in 0..50 {
         world.batch();
     }
-    let before = world.allocations;
+    let before = world.tally.allocations;
     for _ in 0..100 {
         world.batch();
     }
-    let each = (world.allocations - before) as f64 / (100 * STREAMS) as f64;
+    let each = (world.tally.allocations - before) as f64 / (100 * STREAMS) as f64;
     println!("{each:.2} allocations per request of {STREAMS} in flight");
     // Of the library: the state of each direction of a stream, what is written, and what came until it is read.
     assert!(each <= 8.0, "{each} allocations per request");
 
     world.long(2_000_000);
-    let (before, datagrams) = (world.allocations, world.datagrams);
+    let (before, datagrams) = (world.tally.allocations, world.datagrams);
     world.long(8_000_000);
     let datagrams = world.datagrams - datagrams;
-    let each = (world.allocations - before) as f64 / datagrams as f64;
+    let each = (world.tally.allocations - before) as f64 / datagrams as f64;
     println!("{each:.3} allocations per datagram of a long stream, {datagrams} datagrams");
     assert!(each <= 0.5, "{each} allocations per datagram");
 }
@@ -55,8 +59,9 @@ struct World {
     servers_arena: Arena,
     out: Vec<u8>,
     read: Vec<u8>,
-    /// Of the client's calls, and datagrams either way.
-    allocations: usize,
+    /// Of the client's calls.
+    tally: Tally,
+    /// Either way.
     datagrams: usize,
 }
 
@@ -78,17 +83,20 @@ impl World {
             alpn: vec![Alpn::Http3],
             ..QuicServerSettings::default()
         });
-        let (now, client) = (1, client.expect("settings"));
+        let (now, client, mut tally) = (1, client.expect("settings"), Tally::default());
+        let begin = Region::new(ALLOCATOR);
+        let core = ClientCore::connect(&client, address(443), now).expect("an address");
+        tally.add(&begin);
         let mut world = Self {
             now,
-            client: ClientCore::connect(&client, address(443), now).expect("an address"),
+            client: core,
             server: ServerCore::new(&server.expect("settings")),
             handle: None,
             arena: Arena::default(),
             servers_arena: Arena::default(),
-            out: Vec::new(),
+            out: Vec::with_capacity(65_535),
             read: Vec::new(),
-            allocations: 0,
+            tally,
             datagrams: 0,
         };
         for _ in 0..50 {
@@ -108,7 +116,7 @@ impl World {
             assert_eq!(connection.write(id, &REQUEST, now), Ok(REQUEST.len()));
             connection.finish(id).expect("open");
         }
-        self.allocations += begin.change().allocations;
+        self.tally.add(&begin);
         let mut replies = 0;
         for _ in 0..50 {
             self.turn(&mut |ended, _| replies += usize::from(ended), &mut |connection, id, now| {
@@ -160,7 +168,7 @@ impl World {
             let begin = Region::new(ALLOCATOR);
             self.client.on_deadline(now);
             let made = self.client.transmit(now, &mut self.out);
-            self.allocations += begin.change().allocations;
+            self.tally.add(&begin);
             let Some(made) = made else { break };
             self.datagrams += made.count();
             let arrival = arrival(&made, address(1));
@@ -188,7 +196,7 @@ impl World {
                 let ended = self.client.connection().read(id, &mut self.read, usize::MAX);
                 read(ended == Ok(Read::Finished), self.read.len());
             }
-            self.allocations += begin.change().allocations;
+            self.tally.add(&begin);
         }
     }
 }
@@ -199,4 +207,19 @@ fn arrival(made: &Transmit, from: SocketAddr) -> Arrival {
 
 fn address(port: u16) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
+}
+
+/// What was taken, and what is still held of it.
+#[derive(Default)]
+struct Tally {
+    allocations: usize,
+    bytes: isize,
+}
+
+impl Tally {
+    fn add(&mut self, region: &Region<'_, System>) {
+        let change = region.change();
+        self.allocations += change.allocations;
+        self.bytes += change.bytes_allocated.cast_signed() - change.bytes_deallocated.cast_signed();
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Knows quinn-proto's connection. Must not know sockets, nor who else is at the same endpoint.
 
+mod sending;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ use crate::quic::datagram::Transmit;
 use crate::quic::fault::Fault;
 use crate::quic::settings::{Common, Congestion, number};
 use crate::tls::Alpn;
+
+use sending::Waiting;
 
 /// Who sends on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +47,11 @@ impl Direction {
             Dir::Bi => Self::Bidirectional,
             Dir::Uni => Self::Unidirectional,
         }
+    }
+
+    /// Who sends on the stream with this number.
+    const fn of_stream(id: u64) -> Self {
+        if id & 2 == 0 { Self::Bidirectional } else { Self::Unidirectional }
     }
 }
 
@@ -105,6 +114,7 @@ pub struct Connection {
     /// Whether the peer has opened streams that were not told yet, by direction.
     opened: [bool; 2],
     held_up: HeldUp,
+    waiting: Waiting,
     agreed: Option<Alpn>,
     began: u64,
     handshake_ns: u64,
@@ -133,6 +143,7 @@ impl Connection {
             batch: common.batch,
             opened: [false; 2],
             held_up: HeldUp::default(),
+            waiting: Waiting::default(),
             agreed: None,
             began: now,
             handshake_ns: 0,
@@ -156,6 +167,7 @@ impl Connection {
                 quinn_proto::Event::Connected => return Some(self.connected(now)),
                 quinn_proto::Event::ConnectionLost { reason } => {
                     self.held_up.end(now);
+                    self.forget_streams();
                     return Some(Event::Ended(Fault::of(reason, &self.alpn)));
                 }
                 quinn_proto::Event::Stream(event) => {
@@ -199,37 +211,14 @@ impl Connection {
         self.inner.remote_address()
     }
 
-    /// Opens a stream. None: the peer allows no more now; [`Event::Room`] tells when.
-    pub fn open(&mut self, direction: Direction, now: u64) -> Option<u64> {
-        let opened = self.inner.streams().open(direction.dir()).map(u64::from);
-        let waits = &mut self.held_up.opening[direction as usize];
-        if opened.is_none() && !self.inner.is_closed() {
-            waits.get_or_insert(now);
-        }
-        opened
-    }
-
     /// Writes as much as windows allow, and says how much that is. Where it is less than all,
-    /// [`Event::Writable`] tells when to go on.
+    /// [`Event::Writable`] tells when to go on. Nothing is written while bytes that were
+    /// [sent](Connection::send) on the stream wait.
     ///
     /// # Errors
     /// When the stream was not opened, is finished or reset, or the peer stopped it.
     pub fn write(&mut self, id: u64, bytes: &[u8], now: u64) -> Result<usize, Gone> {
-        let stream = self.sending(id)?;
-        let mut written = 0;
-        while written < bytes.len() {
-            match self.inner.send_stream(stream).write(&bytes[written..]) {
-                Ok(count) => written += count,
-                Err(WriteError::Blocked) => {
-                    if !self.inner.is_closed() {
-                        self.held_up.begin(id, now);
-                    }
-                    break;
-                }
-                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return Err(Gone),
-            }
-        }
-        Ok(written)
+        if self.waits(id, false) { Ok(0) } else { self.put(id, bytes, now) }
     }
 
     /// Nothing follows on this stream.
@@ -237,8 +226,7 @@ impl Connection {
     /// # Errors
     /// As [`Connection::write`].
     pub fn finish(&mut self, id: u64) -> Result<(), Gone> {
-        let stream = self.sending(id)?;
-        self.inner.send_stream(stream).finish().map_err(|_| Gone)
+        if self.waits(id, true) { Ok(()) } else { self.end(id) }
     }
 
     /// Gives up sending on a stream, with the application's code.
@@ -248,6 +236,7 @@ impl Connection {
     pub fn reset(&mut self, id: u64, code: u64, now: u64) -> Result<(), Gone> {
         let stream = self.sending(id)?;
         self.held_up.free(id, now);
+        self.drop_rest(id);
         self.inner.send_stream(stream).reset(number(code)).map_err(|_| Gone)
     }
 
@@ -292,6 +281,7 @@ impl Connection {
     /// acknowledged may be lost. No event tells it.
     pub fn close(&mut self, code: u64, reason: &str, now: u64) {
         self.held_up.end(now);
+        self.forget_streams();
         self.inner.close(instant(now), number(code), Bytes::copy_from_slice(reason.as_bytes()));
     }
 
@@ -355,6 +345,29 @@ impl Connection {
         Some(Transmit::of(&made))
     }
 
+    fn put(&mut self, id: u64, bytes: &[u8], now: u64) -> Result<usize, Gone> {
+        let stream = self.sending(id)?;
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.inner.send_stream(stream).write(&bytes[written..]) {
+                Ok(count) => written += count,
+                Err(WriteError::Blocked) => {
+                    if !self.inner.is_closed() {
+                        self.held_up.begin(id, now);
+                    }
+                    break;
+                }
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return Err(Gone),
+            }
+        }
+        Ok(written)
+    }
+
+    fn end(&mut self, id: u64) -> Result<(), Gone> {
+        let stream = self.sending(id)?;
+        self.inner.send_stream(stream).finish().map_err(|_| Gone)
+    }
+
     fn connected(&mut self, now: u64) -> Event {
         self.agreed = self.agreed.or_else(|| self.protocol());
         self.handshake_ns = now.saturating_sub(self.began);
@@ -366,7 +379,9 @@ impl Connection {
         };
         if early == Early::Refused {
             self.held_up.end(now);
+            self.forget_streams();
         }
+        self.go_on_all(None, now);
         Event::Connected(early)
     }
 
@@ -379,16 +394,21 @@ impl Connection {
             StreamEvent::Readable { id } => Event::Readable(id.into()),
             StreamEvent::Writable { id } => {
                 self.held_up.free(id.into(), now);
+                if !self.go_on(id.into(), now) {
+                    return None;
+                }
                 Event::Writable(id.into())
             }
             StreamEvent::Finished { id } => Event::Finished(id.into()),
             StreamEvent::Stopped { id, error_code } => {
                 self.held_up.free(id.into(), now);
+                self.drop_rest(id.into());
                 Event::Stopped(id.into(), error_code.into_inner())
             }
             StreamEvent::Available { dir } => {
                 let direction = Direction::of(dir);
                 self.held_up.opens(direction, now);
+                self.go_on_all(Some(direction), now);
                 Event::Room(direction)
             }
         })

@@ -97,12 +97,10 @@ impl Fault {
 
 impl From<Fault> for NetError {
     fn from(fault: Fault) -> Self {
-        match fault.class() {
-            NetErrorClass::TimedOut => Self::TimedOut,
-            NetErrorClass::Refused => Self::Refused,
-            NetErrorClass::Reset if fault == Fault::Reset => Self::Reset,
-            // Its text is complete, too, and QUIC is never without TLS.
-            _ => Self::Tls(fault.to_string().into()),
+        match fault {
+            Fault::TimedOut => Self::TimedOut,
+            Fault::Tls(text) => Self::Tls(text),
+            fault => Self::Ended { text: fault.to_string().into(), class: fault.class() },
         }
     }
 }
@@ -177,8 +175,10 @@ mod tests {
             ),
         ] {
             assert_eq!((fault.to_string().as_str(), fault.class()), (words, class));
-            assert_eq!(alert(0x178), Some(120));
+            let error = NetError::from(fault);
+            assert_eq!((error.to_string().as_str(), error.class()), (words, class));
         }
+        assert_eq!(alert(0x178), Some(120));
         assert_eq!((alert(0xff), alert(0x200)), (None, None));
         assert_eq!(&*text(b"two\nlines\xff"), "two lines\u{fffd}");
     }

@@ -13,6 +13,9 @@
 //! Instants are nanoseconds of one clock, whichever it is; they must not go backwards. Streams have
 //! QUIC's own numbers (section 2.1): bit 0 tells who opened it, bit 1 whether both sides send.
 //!
+//! What is to be sent is given to a stream by `Connection::send`, which opens it if need be and keeps what
+//! finds no window; or by `write`, which takes only what goes.
+//!
 //! What a thread's connections share in memory is a [`Scratch`]. In steady state nothing is allocated per
 //! datagram here; quinn-proto allocates a copy of what is written to a stream until it is acknowledged,
 //! the state of a stream, and now and then a node of its tables.

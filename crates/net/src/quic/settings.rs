@@ -14,6 +14,7 @@ use quinn_proto::{
 };
 use ring::hmac;
 
+use crate::quic::datagram::MOST_BYTES;
 use crate::quic::ids::Ids;
 use crate::random::Random;
 use crate::tls::{Alpn, client_for_quic, server_for_quic};
@@ -262,8 +263,8 @@ impl QuicServerConfig {
 }
 
 fn common(alpn: &[Alpn], transport: &TransportSettings) -> Common {
-    // A batch is at most what the kernel takes as one.
-    let most = super::datagram::MOST_BYTES / usize::from(transport.accepted_bytes());
+    // A batch is at most what the kernel takes as one, with the headers of IPv4 and UDP.
+    let most = (MOST_BYTES - 28) / usize::from(transport.accepted_bytes());
     Common {
         alpn: alpn.into(),
         congestion: transport.congestion,

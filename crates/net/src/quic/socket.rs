@@ -26,8 +26,8 @@ pub struct UdpSettings {
     pub coalesced: bool,
     /// The source's address. None: the kernel chooses.
     pub source: Option<IpAddr>,
-    /// Size of the kernel's receive buffer, in bytes; the kernel doubles it, and bounds it by
-    /// `net.core.rmem_max`. None: the kernel's default.
+    /// Size of the kernel's receive buffer, in bytes; the kernel doubles it and, but for who administers the
+    /// machine, bounds it by `net.core.rmem_max`. None: the kernel's default.
     pub receive_buffer: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ impl UdpSocket {
         let fd = socket_with(family, SocketType::DGRAM, flags, Some(ipproto::UDP))
             .map_err(|errno| NetError::doing("cannot open a socket", errno))?;
         if let Some(bytes) = settings.receive_buffer {
-            sockopt::set_socket_recv_buffer_size(&fd, bytes)?;
+            set_receive_buffer(&fd, bytes)?;
         }
         if settings.coalesced {
             // A kernel without it brings one datagram at a time.
@@ -146,11 +146,11 @@ impl UdpSocket {
     /// # Errors
     /// When the peer's machine says that nobody listens, or the kernel refuses.
     pub fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> Result<usize, NetError> {
-        let mut taken = 0;
+        let (mut taken, mut segments) = (0, self.segments);
         while taken < bytes.len() {
             let stride = transmit.stride.max(1);
             let left = bytes.len() - taken;
-            let most = if self.segments { stride * MOST_SEGMENTS } else { stride };
+            let most = if segments { stride * MOST_SEGMENTS } else { stride };
             let part = &bytes[taken..taken + left.min(most)];
             let segment = u16::try_from(stride).ok().filter(|_| part.len() > stride);
             let beside = Beside {
@@ -164,14 +164,18 @@ impl UdpSocket {
                 Ok(()) => {
                     self.sent(part.len().div_ceil(stride) as u64, part.len());
                     taken += part.len();
+                    // What did not go as segments and goes by itself: there is no way to cut them.
+                    if part.len() == stride {
+                        self.segments = segments;
+                    }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN | Errno::NOBUFS) => {
                     self.counters.sends_blocked += 1;
                     return Ok(taken);
                 }
-                // The path, or its device, has no way to cut segments: they go one by one from here on.
-                Err(Errno::IO | Errno::INVAL) if segment.is_some() => self.segments = false,
+                // The device cannot cut segments, or they are too large for the path: one by one, this tells.
+                Err(Errno::IO | Errno::INVAL) if segment.is_some() => segments = false,
                 // A probe for what the path carries, or the path has changed: the same as lost.
                 Err(Errno::MSGSIZE) => {
                     self.counters.too_large += part.len().div_ceil(stride) as u64;
@@ -225,4 +229,11 @@ impl AsFd for UdpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Who administers the machine may have more than `net.core.rmem_max`.
+fn set_receive_buffer(fd: &OwnedFd, bytes: usize) -> Result<(), NetError> {
+    sockopt::set_socket_recv_buffer_size_force(fd, bytes)
+        .or_else(|_| sockopt::set_socket_recv_buffer_size(fd, bytes))
+        .map_err(|errno| NetError::doing("cannot size a receive buffer", errno))
 }

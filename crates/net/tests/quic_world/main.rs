@@ -24,6 +24,7 @@ use world::{MS, Plan, SECOND, Twist, play};
 
 static CERTIFICATES: LazyLock<Issued> = LazyLock::new(|| of_one_size("localhost"));
 
+const ONE_SECOND: Option<Duration> = Some(Duration::from_secs(1));
 const KEY: ResetKey = ResetKey([7; 32]);
 
 /// Worlds of the property; `QUIC_SEEDS` asks for more of them.
@@ -127,19 +128,33 @@ fn a_client_whose_address_changes_goes_on() {
 }
 
 #[test]
-fn an_idle_connection_ends_on_both_sides_and_one_that_is_kept_alive_does_not() {
-    let transport = TransportSettings {
-        idle_timeout: Some(Duration::from_secs(1)),
-        ..TransportSettings::default()
-    };
-    let client = QuicClientSettings { transport: transport.clone(), ..client_settings() };
+fn a_peer_that_is_silent_for_too_long_is_given_up_on_both_sides() {
+    let transport = TransportSettings { idle_timeout: ONE_SECOND, ..TransportSettings::default() };
+    let client = QuicClientSettings { transport, ..client_settings() };
     // Dark for longer than the timeout, from the middle of the errands on.
-    let nature = || Nature { latency: 10 * MS, dark: 45 * MS..60 * SECOND, ..Nature::default() };
-    let made = Plan { client: client_config(&client), errands: large(), ..plan(nature()) };
+    let nature = Nature { latency: 10 * MS, dark: 45 * MS..60 * SECOND, ..Nature::default() };
+    let made = Plan { client: client_config(&client), errands: large(), ..plan(nature) };
     let outcome = play(Plan { start: 0, ..made });
     assert_eq!(outcome.fault, Some(Fault::TimedOut));
     assert_eq!(outcome.server_fault, Some(Fault::TimedOut));
     assert!(outcome.ended_at < 3 * SECOND, "{outcome:?}");
+}
+
+#[test]
+fn an_idle_connection_ends_unless_it_is_kept_alive() {
+    let some = Duration::from_millis(300);
+    for (keep_alive, expected) in [(None, Some(Fault::TimedOut)), (Some(some), None)] {
+        let transport = TransportSettings {
+            idle_timeout: ONE_SECOND,
+            keep_alive,
+            ..TransportSettings::default()
+        };
+        let client = QuicClientSettings { transport, ..client_settings() };
+        let nature = Nature { latency: 10 * MS, ..Nature::default() };
+        let made = plan(nature);
+        let outcome = play(Plan { client: client_config(&client), pause: 10 * SECOND, ..made });
+        assert_eq!(outcome.fault, expected, "{keep_alive:?}");
+    }
 }
 
 #[test]
@@ -297,6 +312,7 @@ fn drawn(seed: u64) -> Plan {
         twists,
         seed,
         start: SECOND,
+        pause: 0,
     }
 }
 
@@ -323,6 +339,7 @@ fn plan(nature: Nature) -> Plan {
         twists: Vec::new(),
         seed: 4,
         start: SECOND,
+        pause: 0,
     }
 }
 

@@ -44,6 +44,9 @@ pub(crate) struct Client {
     /// Bytes of the server's own stream, and whether it has ended.
     greeting: (Option<u64>, usize, bool),
     pub(crate) is_connected: bool,
+    /// Nothing is opened before this instant.
+    pub(crate) idle_until: u64,
+    allowed: u64,
 }
 
 #[derive(Debug)]
@@ -55,13 +58,19 @@ struct Stream {
     is_read: bool,
 }
 
+impl Stream {
+    fn new(id: u64) -> Self {
+        Self { id, written: 0, is_sent: false, read: 0, is_read: false }
+    }
+}
+
 /// Bytes of the stream that the server opens by itself.
 pub(crate) const GREETING: usize = 10_000;
 
 impl Client {
-    pub(crate) fn new(errands: Vec<Errand>) -> Self {
+    pub(crate) fn new(errands: Vec<Errand>, idle_until: u64) -> Self {
         let streams = errands.iter().map(|_| None).collect();
-        Self { errands, streams, ..Self::default() }
+        Self { errands, streams, idle_until, ..Self::default() }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -72,6 +81,7 @@ impl Client {
     /// All streams are gone, as if they had never been.
     pub(crate) fn forget(&mut self) {
         self.streams.iter_mut().for_each(|stream| *stream = None);
+        self.allowed = 0;
     }
 
     pub(crate) fn heard(&mut self, event: &Event, connection: &mut Connection) {
@@ -88,15 +98,35 @@ impl Client {
 
     /// Opens and writes as far as it goes.
     pub(crate) fn push(&mut self, connection: &mut Connection, now: u64) {
-        if connection.is_closed() || !(self.is_connected || connection.is_early()) {
+        if now < self.idle_until || connection.is_closed() {
             return;
         }
+        let allowed = connection.allowed(Direction::Bidirectional, 3);
+        assert!(allowed >= self.allowed, "{allowed} streams, {} before", self.allowed);
+        self.allowed = allowed;
+        let may_open = self.is_connected || connection.is_early();
+        let mut unis = 0;
         for (errand, slot) in self.errands.iter().zip(&mut self.streams) {
+            let is_uni = errand.direction == Direction::Unidirectional;
+            // The client's own number of the next one (RFC 9000, section 2.1).
+            let uni = 2 + 4 * unis;
+            unis += u64::from(is_uni);
+            if slot.is_none() && is_uni && errand.ends == Ends::Whole {
+                let bytes: Vec<u8> = (0..errand.bytes).map(|at| byte(uni, at)).collect();
+                connection.send(uni, &bytes, true, now).expect("open");
+                *slot = Some(Stream { is_sent: true, ..Stream::new(uni) });
+            }
+            if !may_open {
+                continue;
+            }
             if slot.is_none() {
-                let Some(id) = connection.open(errand.direction, now) else { continue };
-                let is_uni = errand.direction == Direction::Unidirectional;
-                let is_read = is_uni && matches!(errand.ends, Ends::Resets(_));
-                *slot = Some(Stream { id, written: 0, is_sent: false, read: 0, is_read });
+                let opened = if is_uni {
+                    connection.open_to(uni, now).then_some(uni)
+                } else {
+                    connection.open(errand.direction, now)
+                };
+                let Some(id) = opened else { continue };
+                *slot = Some(Stream { is_read: is_uni, ..Stream::new(id) });
             }
             let Some(stream) = slot.as_mut().filter(|stream| !stream.is_sent) else { continue };
             let end = match errand.ends {
@@ -174,7 +204,6 @@ impl Client {
 /// A server's side of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Server {
-    greeting: Option<(u64, usize)>,
     echoes: BTreeMap<u64, Echo>,
     /// Streams of which all bytes came, and those that were given up.
     pub(crate) finished: u64,
@@ -185,9 +214,6 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 struct Echo {
     read: usize,
-    /// What is to be sent back, and whether that is all.
-    waiting: Vec<u8>,
-    is_all: bool,
     /// Nothing more is sent back.
     is_mute: bool,
 }
@@ -196,8 +222,10 @@ impl Server {
     pub(crate) fn heard(&mut self, event: &Event, connection: &mut Connection, now: u64) {
         match *event {
             Event::Connected(_) => {
-                let id = connection.open(Direction::Unidirectional, now).expect("allowed");
-                self.greeting = Some((id, 0));
+                // The first of those that a server opens (RFC 9000, section 2.1).
+                let id = 3;
+                let bytes: Vec<u8> = (0..GREETING).map(|at| byte(id, at)).collect();
+                connection.send(id, &bytes, true, now).expect("open");
             }
             Event::Readable(id) => self.read(id, connection, now),
             Event::Stopped(id, code) => {
@@ -211,30 +239,6 @@ impl Server {
         }
     }
 
-    pub(crate) fn push(&mut self, connection: &mut Connection, now: u64) {
-        if let Some((id, written)) = self.greeting
-            && written < GREETING
-            && !connection.is_closed()
-        {
-            let written = written + write(connection, id, written..GREETING, now).expect("open");
-            self.greeting = Some((id, written));
-            if written == GREETING {
-                connection.finish(id).expect("open");
-            }
-        }
-        for (&id, echo) in self.echoes.iter_mut().filter(|(_, echo)| !echo.is_mute) {
-            let Ok(count) = connection.write(id, &echo.waiting, now) else {
-                echo.is_mute = true;
-                continue;
-            };
-            echo.waiting.drain(..count);
-            if echo.is_all && echo.waiting.is_empty() {
-                let _ = connection.finish(id);
-                echo.is_mute = true;
-            }
-        }
-    }
-
     fn read(&mut self, id: u64, connection: &mut Connection, now: u64) {
         let mut out = Vec::new();
         loop {
@@ -245,15 +249,14 @@ impl Server {
             echo.read += out.len();
             echo.is_mute |= !goes_back(id);
             if !echo.is_mute {
-                echo.waiting.extend_from_slice(&out);
+                let is_last = read == Read::Finished;
+                // The client wants no more of it: that is told, too.
+                echo.is_mute = connection.send(id, &out, is_last, now).is_err();
             }
             match read {
                 Read::More => continue,
                 Read::Blocked => {}
-                Read::Finished => {
-                    self.finished += 1;
-                    echo.is_all = true;
-                }
+                Read::Finished => self.finished += 1,
                 Read::Reset(code) => {
                     self.reset += 1;
                     if !echo.is_mute {

@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) twists: Vec<(u64, Twist)>,
     pub(crate) seed: u64,
     pub(crate) start: u64,
+    /// How long the client waits with its errands.
+    pub(crate) pause: u64,
 }
 
 /// What came of it.
@@ -92,7 +94,7 @@ pub(crate) fn play(plan: Plan) -> Outcome {
         client,
         server: ServerCore::new(&plan.server),
         clients_address: SocketAddr::from(([192, 0, 2, 2], 40_000)),
-        sender: Client::new(plan.errands),
+        sender: Client::new(plan.errands, now + plan.pause),
         echoes: BTreeMap::new(),
         arena: Arena::default(),
         outcome: Outcome {
@@ -115,8 +117,10 @@ pub(crate) fn play(plan: Plan) -> Outcome {
     world.turn();
     loop {
         let twist = twists.last().map(|(at, _)| plan.start + at);
-        let times = [world.wire.next_at(), world.client.deadline(), world.server.deadline(), twist];
-        let Some(next) = times.into_iter().flatten().min() else { break };
+        let resumes = Some(world.sender.idle_until).filter(|at| *at > world.now);
+        let deadlines = [world.client.deadline(), world.server.deadline()];
+        let others = [world.wire.next_at(), twist, resumes];
+        let Some(next) = deadlines.into_iter().chain(others).flatten().min() else { break };
         assert!(next < plan.start + LONGEST, "it goes on and on: {:?}", world.outcome);
         world.now = world.now.max(next);
         if twist.is_some_and(|at| at <= world.now)
@@ -178,6 +182,7 @@ impl World {
         if self.sender.is_done() && !connection.is_closed() {
             self.outcome.counters = connection.counters(now);
             self.outcome.ended_at = now;
+            assert_eq!(connection.unsent(), 0);
             connection.close(DONE, "done", now);
         }
     }
@@ -190,11 +195,6 @@ impl World {
                 self.outcome.server_fault = Some(fault.clone());
             } else if let Some(connection) = self.server.connection(handle) {
                 echo.heard(&event, connection, now);
-            }
-        }
-        for (handle, echo) in &mut self.echoes {
-            if let Some(connection) = self.server.connection(*handle) {
-                echo.push(connection, now);
             }
         }
     }
