@@ -3,6 +3,8 @@
 //! - `hpack-decoder SIZE bHEX|sSIZE...`: blocks, and settings of the table's size between them.
 //! - `hpack-encoder NAME:VALUE:plain|never... sSIZE...`: one block; names and values in hexadecimal.
 //! - `http2-server HEX...`: each request is answered with its own content.
+//! - `http2-keeping SIZE NAME:PIECE+... =VALUE,...`: requests of one connection whose fields stay with a server of a
+//!   table of that size; a piece of a value is text in hexadecimal, or `*` for what each request lays in there.
 //! - `http2-client GET,POST:HEX,... HEX...`: these requests, once the server has said its settings.
 
 use std::collections::BTreeMap;
@@ -11,7 +13,9 @@ use std::sync::Arc;
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::hpack::{HpackDecoder, Secrecy, write_field, write_table_size};
 use wiretrial_proto::http2::{Http2Client, Http2Event, Http2Limits, Http2Request, Http2Server};
-use wiretrial_proto::{ClientSession as _, Event, FieldList, Message, ReplyHead, Scratch, Tag};
+use wiretrial_proto::{
+    ClientSession as _, Event, FieldList, Fill, Message, ReplyHead, Scratch, Tag,
+};
 
 use crate::{hex, name, unhex};
 
@@ -23,6 +27,7 @@ pub(crate) fn drive(codec: &str, words: &[&str]) -> Option<Vec<String>> {
     match codec {
         "hpack-decoder" => decode(words),
         "hpack-encoder" => encode(words),
+        "http2-keeping" => keep(words),
         "http2-server" => Some(serve(&pieces(words)?)),
         "http2-client" => {
             let (requests, words) = words.split_first()?;
@@ -70,6 +75,52 @@ fn encode(words: &[&str]) -> Option<Vec<String>> {
         write_field(&name, &value, secrecy(parts.next()?), &mut block);
     }
     Some(vec![format!("{{\"block\":\"{}\"}}", hex(&block))])
+}
+
+fn keep(words: &[&str]) -> Option<Vec<String>> {
+    let (size, words) = words.split_first()?;
+    let (fields, requests): (Vec<&str>, Vec<&str>) =
+        words.iter().copied().partition(|word| !word.starts_with('='));
+    let fields: Vec<_> = fields.into_iter().map(field).collect::<Option<_>>()?;
+    let headers: Vec<_> = fields.iter().map(parts).collect();
+    let target = [HeadPart::Text("/message")];
+    let length = PayloadLength::None;
+    let request =
+        Http2Request::keeping("http", "GET", &target, "h", &headers, false, length).ok()?;
+    let mut client = Http2Client::new(Arc::from([request]), Http2Limits::default());
+    let (mut out, mut scratch) = (Vec::new(), Scratch::new());
+    client.start(&mut out);
+    // The server's settings: how much its table holds.
+    let mut settings = vec![0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 1];
+    settings.extend(size.parse::<u32>().ok()?.to_be_bytes());
+    client.receive(&settings, &mut scratch, &mut out).ok()?;
+    out.clear();
+    for (number, values) in (0..).zip(requests) {
+        let (mut laid, mut ends) = (Vec::new(), Vec::new());
+        for value in values[1..].split(',').filter(|value| !value.is_empty()) {
+            laid.extend(unhex(value)?);
+            ends.push(laid.len() as u32);
+        }
+        let fill = Some(&Fill { values: &laid, ends: &ends, cookies: b"" });
+        client.encode(&Message { fill, ..Message::new(number, b"") }, &mut out);
+    }
+    Some(vec![format!("{{\"out\":\"{}\"}}", hex(&out))])
+}
+
+/// A field's name, and the pieces of its value; none: a hole.
+type Pieces = (String, Vec<Option<String>>);
+
+/// The same, as a request has them.
+fn parts((name, pieces): &Pieces) -> (&str, Vec<HeadPart<'_>>) {
+    let texts = pieces.iter().map(Option::as_deref);
+    (name, texts.map(|text| text.map_or(HeadPart::Hole, HeadPart::Text)).collect())
+}
+
+fn field(word: &str) -> Option<Pieces> {
+    let text = |word| String::from_utf8(unhex(word)?).ok();
+    let (name, value) = word.split_once(':')?;
+    let piece = |word| if word == "*" { Some(None) } else { text(word).map(Some) };
+    Some((text(name)?, value.split('+').map(piece).collect::<Option<_>>()?))
 }
 
 /// What stands behind a field's value.
