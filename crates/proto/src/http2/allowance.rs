@@ -114,12 +114,6 @@ impl Allowance {
         whole - self.left + self.overdrawn
     }
 
-    /// May the peer send so many bytes, without anything to be said of it?
-    #[inline]
-    pub(super) fn is_plain(&self, length: u32) -> bool {
-        length <= self.left && self.unheard == 0 && self.exhausted.is_none()
-    }
-
     #[cold]
     fn look(&mut self, length: u32, instants: &Instants) -> u64 {
         let waited = self.over(instants);

@@ -248,9 +248,9 @@ impl ClientSession for Http2Client {
         }
         self.connection.plain(
             input,
-            |stream| head.hear(stream, false).is_ok(),
-            |stream, payload, has_fields| {
-                let Asked { number, status, is_call, frames, .. } = stream.message;
+            |heard| head.hear(heard, false).is_ok(),
+            |asked, payload, has_fields| {
+                let Asked { number, status, is_call, frames, .. } = *asked;
                 let status = match behind {
                     _ if is_call != has_fields => return false,
                     _ if !is_call => status,
@@ -305,14 +305,14 @@ impl Http2Client {
     ) -> Result<Came, Option<Event<'static>>> {
         let fields = &scratch.fields;
         let stream = self.connection.stream(id).ok_or(None)?;
-        let behind = stream.has_head;
+        let behind = stream.heard.has_head;
         let said = if behind {
             Said::read_behind(fields, is_end)
         } else {
             Said::read_head(fields, is_end)
         };
-        let checked = said.and_then(|said| Ok((said, said.hear(stream, is_end)?)));
-        let is_failure = is_end && stream.message.has_failed();
+        let checked = said.and_then(|said| Ok((said, said.hear(&mut stream.heard, is_end)?)));
+        let is_failure = is_end && stream.heard.message.has_failed();
         if is_failure {
             self.said.clear();
             let text = fields.get(MESSAGE.as_bytes());
@@ -336,11 +336,11 @@ impl Http2Client {
         out: &mut Vec<u8>,
     ) -> Result<(), Option<Event<'static>>> {
         let stream = self.connection.stream(id).ok_or(None)?;
-        let said = self.heard[usize::from(stream.has_head)];
-        match said.hear(stream, is_end) {
+        let said = self.heard[usize::from(stream.heard.has_head)];
+        match said.hear(&mut stream.heard, is_end) {
             Ok(_) => {
                 // A reply of HTTP with the same fields was no failure: its message was not kept.
-                if is_end && stream.message.has_failed() {
+                if is_end && stream.heard.message.has_failed() {
                     self.said.clear();
                 }
                 Ok(())
@@ -355,7 +355,7 @@ impl Http2Client {
         if !self.has_calls {
             return Ok(false);
         }
-        let stream = self.connection.stream(id).map(|stream| &mut stream.message);
+        let stream = self.connection.stream(id).map(|stream| &mut stream.heard.message);
         match stream {
             // What another server than one of gRPC says has none.
             Some(Asked { is_call: true, status: call::MISSING, frames, .. }) => {
@@ -367,7 +367,7 @@ impl Http2Client {
 
     /// The fields that just came on this stream, for those who are told of them.
     fn told<'a>(&mut self, id: u32, came: Came, scratch: &'a Scratch) -> Event<'a> {
-        let asked = self.connection.stream(id).map(|stream| stream.message);
+        let asked = self.connection.stream(id).map(|stream| stream.heard.message);
         let Asked { number, status, .. } = asked.unwrap_or_default();
         let status = if status == call::MISSING { 200 } else { status };
         let fields = ReplyHead::of_list(Tag::Number(number), status, &scratch.fields);
@@ -378,7 +378,7 @@ impl Http2Client {
     }
 
     fn tag(&mut self, id: u32) -> Option<Tag> {
-        self.connection.stream(id).map(|stream| Tag::Number(stream.message.number))
+        self.connection.stream(id).map(|stream| Tag::Number(stream.heard.message.number))
     }
 
     /// The reply on this stream is complete.

@@ -113,17 +113,24 @@ pub(super) struct Connection<M> {
     table_told: bool,
 }
 
-/// A stream that is open, at least in one direction.
-#[expect(clippy::struct_excessive_bools, reason = "each direction has its own begin and end")]
-#[derive(Debug, Default)]
-pub(super) struct Stream<M> {
-    id: u32,
+/// What is known of the peer's side of a stream.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Heard<M> {
     /// What the caller knows of its message.
     pub(super) message: M,
     /// The peer's head has come: what follows is content, or trailers.
     pub(super) has_head: bool,
     /// What is missing of the peer's content, where the head told its length.
     pub(super) missing: Option<u64>,
+}
+
+/// A stream that is open, at least in one direction.
+#[expect(clippy::struct_excessive_bools, reason = "each direction has its own begin and end")]
+#[derive(Debug, Default)]
+pub(super) struct Stream<M> {
+    id: u32,
+    /// What came on it.
+    pub(super) heard: Heard<M>,
     /// The peer sends nothing more on it.
     has_ended: bool,
     /// We send nothing more on it, beside content that waits for a window.
@@ -148,7 +155,7 @@ impl<M: Default> Identified for Stream<M> {
     fn vacate(&mut self) {
         // All else is written anew with the next one.
         self.id = 0;
-        self.message = M::default();
+        self.heard.message = M::default();
     }
 }
 
@@ -301,7 +308,7 @@ impl<M: Default> Connection<M> {
     #[inline]
     pub(super) fn finish(&mut self, id: u32, out: &mut Vec<u8>) -> Option<M> {
         let taken = self.streams.remove(id, |stream| {
-            (mem::take(&mut stream.message), stream.is_held || !stream.has_ended)
+            (mem::take(&mut stream.heard.message), stream.is_held || !stream.has_ended)
         });
         let (message, is_cut_short) = taken?;
         self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
@@ -327,9 +334,9 @@ impl<M: Default> Connection<M> {
     /// The peer has ended a stream that is not over.
     pub(super) fn drop_stream(&mut self, id: u32) -> Option<M> {
         let instants = &self.instants;
-        let taken = self
-            .streams
-            .remove(id, |stream| (mem::take(&mut stream.message), stream.allowance.over(instants)));
+        let taken = self.streams.remove(id, |stream| {
+            (mem::take(&mut stream.heard.message), stream.allowance.over(instants))
+        });
         let (message, waited) = taken?;
         self.used.waited_for_stream(waited);
         self.held.forget(id, self.instants.now, &mut self.used);
@@ -425,7 +432,13 @@ impl<M: Default> Connection<M> {
     }
 }
 
-impl<M> Stream<M> {
+impl<M> Heard<M> {
+    /// Nothing has come yet.
+    #[inline]
+    fn nothing(message: M) -> Self {
+        Self { message, has_head: false, missing: None }
+    }
+
     /// So much more content comes, and the end with it: does it agree with what the head said?
     #[inline]
     pub(super) fn takes(&mut self, content: u64, is_end: bool) -> Result<(), &'static str> {

@@ -3,7 +3,7 @@
 //! Knows heads and what stands behind content, of gRPC too; must not know when they come.
 
 use super::call;
-use super::connection::Stream;
+use super::connection::Heard;
 use crate::fielded::Rendered;
 use crate::fielded::inbound::{self, Response};
 use crate::fields::FieldList;
@@ -77,29 +77,25 @@ impl Said {
 
     /// It is said on this stream. A head that is no reply to a call leaves the call's stream as it was.
     #[inline]
-    pub(super) fn hear(
-        self,
-        stream: &mut Stream<Asked>,
-        is_end: bool,
-    ) -> Result<Came, &'static str> {
+    pub(super) fn hear(self, heard: &mut Heard<Asked>, is_end: bool) -> Result<Came, &'static str> {
         match self {
             Self::Head { response, called } => {
                 let status = match response.status {
                     ..200 => 0,
-                    _ if stream.message.is_call => called?,
+                    _ if heard.message.is_call => called?,
                     http => http,
                 };
-                stream.message.status = status;
-                stream.missing = response.promised(stream.message.is_head);
-                stream.has_head = response.is_final(is_end)?;
+                heard.message.status = status;
+                heard.missing = response.promised(heard.message.is_head);
+                heard.has_head = response.is_final(is_end)?;
                 if is_end {
-                    stream.takes(0, true)?;
+                    heard.takes(0, true)?;
                 }
-                Ok(if stream.has_head { Came::Head } else { Came::Interim })
+                Ok(if heard.has_head { Came::Head } else { Came::Interim })
             }
             Self::Behind { status: behind } => {
-                stream.takes(0, true)?;
-                if let Asked { is_call: true, status, frames, .. } = &mut stream.message {
+                heard.takes(0, true)?;
+                if let Asked { is_call: true, status, frames, .. } = &mut heard.message {
                     *status = call::trailers(*status, *frames, behind?)?;
                 }
                 Ok(Came::Trailers)

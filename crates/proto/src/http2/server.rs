@@ -212,10 +212,11 @@ impl Http2Server {
     /// Looks at fields that came.
     fn fields(&mut self, id: u32, is_end: bool, scratch: &Scratch) -> Result<Came, ()> {
         let stream = self.connection.stream(id).ok_or(())?;
-        if stream.has_head {
+        if stream.heard.has_head {
             inbound::trailers(&scratch.fields).map_err(|_| ())?;
             // Fields in the middle are neither head nor trailers.
             return stream
+                .heard
                 .takes(0, true)
                 .map(|()| Came::Trailers)
                 .ok()
@@ -225,10 +226,10 @@ impl Http2Server {
         let request = inbound::request(&scratch.fields, self.connects).map_err(|_| ())?;
         let content_length = request.content_length;
         stream.is_tunnel = request.protocol.is_some();
-        stream.has_head = true;
-        stream.missing = content_length;
+        stream.heard.has_head = true;
+        stream.heard.missing = content_length;
         if is_end {
-            stream.takes(0, true).map_err(|_| ())?;
+            stream.heard.takes(0, true).map_err(|_| ())?;
         }
         Ok(Came::Request(content_length))
     }

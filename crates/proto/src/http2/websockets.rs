@@ -161,7 +161,7 @@ impl ClientSession for Http2WebSockets {
         debug_assert!(!self.idle.is_empty(), "there is no room");
         let Some(id) = self.idle.pop_front() else { return };
         let Some(stream) = self.connection.stream(id) else { return };
-        let Socket { wire: Some(wire), number, .. } = &mut stream.message else { return };
+        let Socket { wire: Some(wire), number, .. } = &mut stream.heard.message else { return };
         *number = Some(message.number);
         self.block.clear();
         wire.message(self.config.kind, message.payload, &mut self.block);
@@ -284,7 +284,7 @@ impl ClientSession for Http2WebSockets {
         let all: Vec<u32> = self.connection.each().collect();
         for id in all {
             self.block.clear();
-            let wire = self.connection.stream(id).and_then(|it| it.message.wire.as_mut());
+            let wire = self.connection.stream(id).and_then(|it| it.heard.message.wire.as_mut());
             if let Some(wire) = wire {
                 wire.close(&mut self.block);
                 self.connection.send(id, &self.block, true, out);
@@ -326,7 +326,7 @@ impl Http2WebSockets {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Option<(usize, Said)> {
-        let wire = self.connection.stream(id)?.message.wire.as_mut()?;
+        let wire = self.connection.stream(id)?.heard.message.wire.as_mut()?;
         self.block.clear();
         let (taken, said) = wire.hear(bytes, scratch, &mut self.block);
         if !self.block.is_empty() {
@@ -339,7 +339,7 @@ impl Http2WebSockets {
 
     /// The message that something of a reply belongs to.
     fn asked(&mut self, id: u32) -> Result<u64, ProtocolError> {
-        let number = self.connection.stream(id).and_then(|stream| stream.message.number);
+        let number = self.connection.stream(id).and_then(|stream| stream.heard.message.number);
         number.ok_or(ProtocolError::new(
             ErrorClass::Protocol,
             "a message came that no request asked for",
@@ -350,7 +350,7 @@ impl Http2WebSockets {
     fn replied(&mut self, id: u32) -> Result<u64, ProtocolError> {
         let number = self.asked(id)?;
         if let Some(stream) = self.connection.stream(id) {
-            stream.message.number = None;
+            stream.heard.message.number = None;
         }
         self.parted = 0;
         self.idle.push_back(id);
@@ -366,7 +366,7 @@ impl Http2WebSockets {
         out: &mut Vec<u8>,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         let Some(stream) = self.connection.stream(id) else { return Ok(None) };
-        let wrong = if stream.has_head {
+        let wrong = if stream.heard.has_head {
             match inbound::trailers(&scratch.fields) {
                 Ok(()) if is_end => return self.ended(id, out),
                 Ok(()) => "fields inside a WebSocket",
@@ -391,9 +391,9 @@ impl Http2WebSockets {
         let wire = Wire::new(Arc::clone(&self.config), self.seed, deflate);
         let now = self.connection.now();
         let Some(stream) = self.connection.stream(id) else { return Ok(None) };
-        stream.has_head = true;
-        stream.message.wire = Some(Box::new(wire));
-        self.upgrades.push(now - stream.message.asked);
+        stream.heard.has_head = true;
+        stream.heard.message.wire = Some(Box::new(wire));
+        self.upgrades.push(now - stream.heard.message.asked);
         (self.accepted, self.refused) = (self.accepted + 1, 0);
         self.idle.push_back(id);
         if is_end {

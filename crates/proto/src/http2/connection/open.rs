@@ -3,21 +3,19 @@
 //! Knows how each is kept, and when it is touched; must not know frames.
 //!
 //! Nearly every reply comes whole, or its head and then all of its content, and its stream is over with it. Until
-//! something else comes, such a stream needs what was asked on it and hardly more: it stands in a queue, in less than
-//! half of the memory, and is found there by counting. With anything else that comes of it alone it goes to the table
+//! something else comes, such a stream needs what was asked on it and hardly more: it stands in a queue, in about half of
+//! the memory, and is found there by counting. With anything else that comes of it alone it goes to the table
 //! of the others.
 
 use std::collections::VecDeque;
 use std::mem;
 
-use super::Stream;
+use super::{Heard, Stream};
 use crate::http2::allowance::Allowance;
 use crate::streams::Streams;
 
 /// Places of streams that have left the queue, which are kept beside as many as stand there.
 const MOST_IDLE: usize = 64;
-/// A head that told no length.
-const NO_LENGTH: u32 = u32::MAX;
 
 /// All streams that are open; `M` is what is kept of each message.
 #[derive(Debug)]
@@ -40,12 +38,9 @@ pub(super) struct OpenStreams<M> {
 /// A stream in the queue.
 #[derive(Debug, Default)]
 struct Queued<M> {
-    message: M,
+    heard: Heard<M>,
     /// Content of ours that has gone, bytes.
     sent: u32,
-    /// The length that the head told, bytes, or [`NO_LENGTH`].
-    length: u32,
-    has_head: bool,
     /// Else it has left, or never stood here.
     stands: bool,
 }
@@ -83,7 +78,7 @@ impl<M: Default> OpenStreams<M> {
         let (send_window, stream_window) = (self.send_window.into(), self.stream_window);
         self.touched.insert(Stream {
             id,
-            message,
+            heard: Heard::nothing(message),
             send_window,
             allowance: Allowance::new(stream_window),
             ..Stream::default()
@@ -123,7 +118,7 @@ impl<M: Default> OpenStreams<M> {
     /// Touches it, as it is to be read or changed.
     #[inline]
     pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Stream<M>> {
-        if let Some(place) = self.queued(id) {
+        if let Some((place, _)) = self.queued(id) {
             self.touch(place);
         }
         self.touched.get_mut(id)
@@ -136,7 +131,7 @@ impl<M: Default> OpenStreams<M> {
         id: u32,
         take: impl FnOnce(&mut Stream<M>) -> R,
     ) -> Option<R> {
-        if let Some(place) = self.queued(id) {
+        if let Some((place, _)) = self.queued(id) {
             self.touch(place);
         }
         self.touched.remove(id, take)
@@ -145,51 +140,54 @@ impl<M: Default> OpenStreams<M> {
     /// What is kept of each, with its number, in no order.
     pub(super) fn messages(&self) -> impl Iterator<Item = (u32, &M)> {
         let queued = (self.first..).step_by(2).zip(&self.queue);
-        let queued = queued.filter(|(_, one)| one.stands).map(|(id, one)| (id, &one.message));
-        self.touched.iter().map(|stream| (stream.id, &stream.message)).chain(queued)
+        let queued = queued.filter(|(_, one)| one.stands).map(|(id, one)| (id, &one.heard.message));
+        self.touched.iter().map(|stream| (stream.id, &stream.heard.message)).chain(queued)
     }
 
-    /// Where this one stands in the queue, until one is added or leaves.
+    /// Where this one stands in the queue, until one is added or leaves, and what came on it.
     #[inline]
-    pub(super) fn queued(&self, id: u32) -> Option<usize> {
+    pub(super) fn queued(&self, id: u32) -> Option<(usize, &Heard<M>)> {
         // The numbers of the other side are half of all numbers away.
         let place = id.wrapping_sub(self.first).rotate_right(1) as usize;
-        self.queue.get(place).filter(|one| one.stands).map(|_| place)
+        self.queue.get(place).filter(|one| one.stands).map(|one| (place, &one.heard))
+    }
+
+    /// This came on the stream at a [place](Self::queued).
+    #[inline]
+    pub(super) fn note(&mut self, place: usize, heard: Heard<M>) {
+        self.queue[place].heard = heard;
     }
 
     /// The stream at a [place](Self::queued) is over.
     #[inline]
     pub(super) fn leave(&mut self, place: usize) {
-        self.queue[place].stands = false;
         self.standing -= 1;
-        while self.queue.front().is_some_and(|one| !one.stands) {
+        if place > 0 {
+            self.queue[place].stands = false;
+            return;
+        }
+        loop {
             self.queue.pop_front();
             self.first += 2;
-        }
-    }
-
-    /// As one stands in the queue.
-    #[inline]
-    fn stream(&self, place: usize, message: M) -> Stream<M> {
-        let Queued { sent, length, has_head, .. } = self.queue[place];
-        Stream {
-            id: self.first + 2 * place as u32,
-            message,
-            has_head,
-            missing: (length != NO_LENGTH).then_some(length.into()),
-            send_window: i64::from(self.send_window) - i64::from(sent),
-            allowance: Allowance::new(self.stream_window),
-            ..Stream::default()
+            if self.queue.front().is_none_or(|one| one.stands) {
+                break;
+            }
         }
     }
 
     /// Something else comes of it.
     #[inline(never)]
     fn touch(&mut self, place: usize) {
-        let message = mem::take(&mut self.queue[place].message);
-        let stream = self.stream(place, message);
+        let id = self.first + 2 * place as u32;
+        let Queued { heard, sent, .. } = mem::take(&mut self.queue[place]);
         self.leave(place);
-        self.touched.insert(stream);
+        self.touched.insert(Stream {
+            id,
+            heard,
+            send_window: i64::from(self.send_window) - i64::from(sent),
+            allowance: Allowance::new(self.stream_window),
+            ..Stream::default()
+        });
     }
 
     /// Sees to it that this number follows the last one, and that those that wait long do not keep the places of
@@ -210,38 +208,10 @@ impl<M: Default> OpenStreams<M> {
     }
 }
 
-impl<M: Default + Copy> OpenStreams<M> {
-    /// The stream at a [place](Self::queued), which stays there.
-    #[inline]
-    pub(super) fn look_at(&self, place: usize) -> Stream<M> {
-        self.stream(place, self.queue[place].message)
-    }
-
-    /// Its head has come, and the stream is this from then on.
-    #[inline]
-    pub(super) fn note_head(&mut self, place: usize, heard: &Stream<M>) {
-        let length = match heard.missing {
-            None => NO_LENGTH,
-            Some(length) if length < NO_LENGTH.into() => length as u32,
-            Some(_) => return self.touch_with(heard),
-        };
-        let one = &mut self.queue[place];
-        (one.message, one.length, one.has_head) = (heard.message, length, heard.has_head);
-    }
-
-    #[cold]
-    fn touch_with(&mut self, heard: &Stream<M>) {
-        if let Some(stream) = self.get_mut(heard.id) {
-            (stream.message, stream.has_head) = (heard.message, heard.has_head);
-            stream.missing = heard.missing;
-        }
-    }
-}
-
 impl<M> Queued<M> {
     #[inline]
     fn new(message: M, sent: u32) -> Self {
-        Self { message, sent, length: NO_LENGTH, has_head: false, stands: true }
+        Self { heard: Heard::nothing(message), sent, stands: true }
     }
 }
 
@@ -281,18 +251,16 @@ mod tests {
                     }
                     (4, Some(id)) => {
                         let stream = streams.get_mut(id).expect("it is open");
-                        assert_eq!((stream.id, stream.message), (id, model[&id]));
+                        assert_eq!((stream.id, stream.heard.message), (id, model[&id]));
                         assert!(matches!(stream.send_window, 993 | 1000));
                         assert_eq!(stream.allowance.left(), 500);
                     }
                     (5, Some(id)) => {
-                        assert_eq!(streams.remove(id, |it| it.message), model.remove(&id));
+                        assert_eq!(streams.remove(id, |it| it.heard.message), model.remove(&id));
                     }
                     (_, Some(id)) => {
-                        if let Some(place) = streams.queued(id) {
-                            let stream = streams.look_at(place);
-                            assert_eq!((stream.id, stream.send_window), (id, 993));
-                            assert_eq!(model.remove(&id), Some(stream.message));
+                        if let Some((place, heard)) = streams.queued(id) {
+                            assert_eq!(model.remove(&id), Some(heard.message));
                             streams.leave(place);
                         }
                     }
@@ -310,20 +278,20 @@ mod tests {
 
     #[test]
     fn a_head_is_noted_in_the_queue_and_goes_to_the_table_with_its_stream() {
-        for missing in [None, Some(0), Some(64), Some(u64::from(u32::MAX)), Some(u64::MAX)] {
+        for missing in [None, Some(0), Some(64), Some(u64::MAX)] {
             for is_touched in [false, true] {
                 let mut streams = OpenStreams::new(1000, 500);
                 streams.ask_several(1, 3, u64::from, 0);
-                let place = streams.queued(3).expect("it stands");
-                let mut heard = streams.look_at(place);
-                (heard.message, heard.has_head, heard.missing) = (200, true, missing);
-                streams.note_head(place, &heard);
-                let found = match streams.queued(3).filter(|_| !is_touched) {
-                    Some(place) => streams.look_at(place),
-                    None => streams.remove(3, mem::take).expect("it is open"),
-                };
-                let said = (found.id, found.message, found.has_head, found.missing);
-                assert_eq!(said, (3, 200, true, missing));
+                let (place, _) = streams.queued(3).expect("it stands");
+                streams.note(place, Heard { message: 200, has_head: true, missing });
+                if is_touched {
+                    assert_eq!(streams.get_mut(3).map(|stream| stream.id), Some(3));
+                }
+                let queued = streams.queued(3).map(|(_, heard)| *heard);
+                assert_eq!(queued.is_none(), is_touched);
+                let found = queued.or_else(|| streams.remove(3, |stream| stream.heard));
+                let Heard { message, has_head, missing: found } = found.expect("it is open");
+                assert_eq!((message, has_head, found), (200, true, missing));
             }
         }
     }
@@ -334,10 +302,10 @@ mod tests {
         streams.ask(1, 0, 0);
         for id in (3..2_001).step_by(2) {
             streams.ask(id, u64::from(id), 0);
-            let place = streams.queued(id).expect("it stands");
+            let (place, _) = streams.queued(id).expect("it stands");
             streams.leave(place);
         }
-        assert_eq!(streams.queued(1), None, "it has gone to the table");
+        assert!(streams.queued(1).is_none(), "it has gone to the table");
         assert_eq!(kept(&streams), BTreeMap::from([(1, 0)]));
         assert!(streams.queue.len() <= MOST_IDLE + 1);
     }

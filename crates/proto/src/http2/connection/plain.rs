@@ -3,7 +3,7 @@
 //! Knows which frames need no second look; must not know what a reply says. Whatever is not plain is left
 //! untouched, to be [read](Connection::read).
 
-use super::{Connection, Stream};
+use super::{Connection, Heard};
 use crate::http2::frame::{END_HEADERS, END_STREAM, FrameHead, HEAD, Kind, WINDOW};
 
 /// The flags of fields that end a stream.
@@ -19,8 +19,8 @@ impl<M: Default + Copy> Connection<M> {
     pub(in crate::http2) fn plain(
         &mut self,
         input: &[u8],
-        mut hear: impl FnMut(&mut Stream<M>) -> bool,
-        mut take: impl FnMut(&Stream<M>, &[u8], bool) -> bool,
+        mut hear: impl FnMut(&mut Heard<M>) -> bool,
+        mut take: impl FnMut(&M, &[u8], bool) -> bool,
     ) -> usize {
         let Self { repeats, reading, decoder, limits, streams, allowance, instants, used, .. } =
             self;
@@ -33,7 +33,6 @@ impl<M: Default + Copy> Connection<M> {
         };
         // Content that makes a window due to be widened is read.
         let least = limits.connection_window.max(WINDOW) / 2;
-        let least_of_stream = limits.stream_window / 2;
         let most = limits.max_frame as usize;
         let mut offset = 0;
         let mut frame = whole(input, most);
@@ -52,21 +51,21 @@ impl<M: Default + Copy> Connection<M> {
                 .and_then(|frame| Content::of(frame, &input[begin..], behind, most))
                 .filter(|content| content.is_plain(allowance.left(), least));
             // One of which something else has come is read.
-            let Some(place) = streams.queued(head.stream) else { break };
-            let mut stream = streams.look_at(place);
-            if is_head && (stream.has_head || !hear(&mut stream)) {
+            let Some((place, heard)) = streams.queued(head.stream) else { break };
+            let mut heard = *heard;
+            if is_head && (heard.has_head || !hear(&mut heard)) {
                 break;
             }
             let is_offered = content.is_some();
             let is_over = content.as_ref().is_some_and(|content| {
-                content.is_right_on(&stream, least_of_stream)
-                    && take(&stream, content.payload, content.has_fields)
+                content.is_right_behind(&heard, limits.stream_window)
+                    && take(&heard.message, content.payload, content.has_fields)
             });
             let Some(content) = content.filter(|_| is_over) else {
                 if !is_head {
                     break;
                 }
-                streams.note_head(place, &stream);
+                streams.note(place, heard);
                 offset = begin;
                 if is_offered {
                     break;
@@ -129,15 +128,15 @@ impl<'a> Content<'a> {
         left.saturating_sub(self.payload.len() as u32) > least
     }
 
-    /// The same of its stream, and is it what was to come there?
+    /// Is it what was to come behind this, on a stream with such a window of which nothing is used?
     #[inline]
-    fn is_right_on<M>(&self, stream: &Stream<M>, least: u32) -> bool {
+    fn is_right_behind<M>(&self, heard: &Heard<M>, window: u32) -> bool {
         let length = self.payload.len() as u32;
-        stream.has_head
-            && !stream.is_held
-            && stream.missing.is_none_or(|missing| missing == u64::from(length))
-            && stream.allowance.is_plain(length)
-            && (!self.has_fields || stream.allowance.left() - length > least)
+        heard.has_head
+            && heard.missing.is_none_or(|missing| missing == u64::from(length))
+            && length <= window
+            // What goes on behind its content may have to be allowed more.
+            && (!self.has_fields || window - length > window / 2)
     }
 }
 

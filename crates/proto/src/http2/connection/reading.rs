@@ -180,7 +180,7 @@ impl<M: Default> Connection<M> {
         if stream.has_ended {
             return wrong(ErrorCode::StreamClosed, "content behind the end");
         }
-        if !stream.has_head {
+        if !stream.heard.has_head {
             return wrong(ErrorCode::ProtocolError, "content before the head");
         }
         if let Ok(waited) = stream.allowance.take(length, &self.instants) {
@@ -193,7 +193,7 @@ impl<M: Default> Connection<M> {
                 return wrong(ErrorCode::FlowControlError, "more than the stream's window");
             }
         }
-        match stream.takes(content as u64, is_end) {
+        match stream.heard.takes(content as u64, is_end) {
             Ok(()) => Ok(None),
             Err(detail) => wrong(ErrorCode::ProtocolError, detail),
         }
@@ -361,7 +361,7 @@ impl<M: Default> Connection<M> {
         }
         if let Some(repeats) = &mut self.repeats {
             let tables = [before, self.decoder.version()];
-            repeats[usize::from(stream.has_head)].was_read(
+            repeats[usize::from(stream.heard.has_head)].was_read(
                 block,
                 is_end,
                 tables,
@@ -376,7 +376,7 @@ impl<M: Default> Connection<M> {
     fn again(&mut self, id: u32, is_end: bool, block: &[u8]) -> Option<Happened<'static>> {
         let repeats = self.repeats.as_ref()?;
         let stream = self.streams.get_mut(id).filter(|stream| !stream.has_ended)?;
-        let last = &repeats[usize::from(stream.has_head)];
+        let last = &repeats[usize::from(stream.heard.has_head)];
         if !last.is_again(block, is_end, self.decoder.version()) {
             return None;
         }

@@ -19,7 +19,7 @@ impl Http2WebSockets {
         out: &mut Vec<u8>,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         let Some(stream) = self.connection.stream(id) else { return Ok(None) };
-        let wire = stream.message.wire.as_ref();
+        let wire = stream.heard.message.wire.as_ref();
         let detail = if wire.is_some_and(|wire| wire.is_inside()) {
             "the stream ended inside a message"
         } else {
