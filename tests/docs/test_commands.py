@@ -35,7 +35,7 @@ def test_shown_command_parses(parse: Parse, page: Path, words: list[str]) -> Non
 
 def test_pages_show_commands() -> None:
     assert len(SHOWN) > 80
-    assert {page.parts[0] for page, _ in SHOWN} == {"README.md", "docs", "studies"}
+    assert {page.parts[0] for page, _ in SHOWN} == {"README.md", "docs", "studies", "subjects"}
 
 
 @pytest.mark.parametrize(
