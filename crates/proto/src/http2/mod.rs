@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
-//! websockets -> client, wire;   client, websockets -> request;   client -> said -> call, connection
+//! websockets -> client;   client, websockets -> request;   client -> said -> call, connection
 //! request, said, websockets, server -> crate::fielded;   client, request -> keeping -> settings, hpack
 //! ```
 
@@ -21,7 +21,6 @@ mod said;
 mod server;
 mod settings;
 mod websockets;
-mod wire;
 
 pub use crate::fielded::{Connect, RequestFields};
 pub use allowance::Http2Use;

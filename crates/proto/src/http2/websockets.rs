@@ -16,8 +16,8 @@ use super::allowance::Http2Use;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::request::Http2Connect;
-use super::wire::{Piece, Said, Wire, closed_with};
 use crate::fielded::inbound;
+use crate::fielded::wire::{Said, Wire, closed_with};
 use crate::websocket::{DeflateConfig, WebSocketConfig, judge_connected, refusal};
 use crate::{
     ClientSession, Close, ErrorClass, Event, Message, ProtocolError, Reply, Scratch, Step, Tag,
@@ -73,6 +73,17 @@ struct Socket {
     number: Option<u64>,
     /// When it was asked for.
     asked: u64,
+}
+
+/// A piece of content that is being taken in.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    stream: u32,
+    /// What is left of it, bytes, and padding behind it.
+    length: usize,
+    padding: usize,
+    /// Nothing comes behind it on its stream.
+    is_end: bool,
 }
 
 impl Http2WebSockets {

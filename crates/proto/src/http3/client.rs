@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Our stream of control: the first that a client opens in one direction.
-const CONTROL: u64 = 2;
+pub(super) const CONTROL: u64 = 2;
 
 /// HTTP/3 as a client speaks it, one connection.
 ///

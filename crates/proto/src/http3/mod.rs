@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! client, server -> numbers, settings, unidirectional, incoming, outgoing;   client -> replied, request
+//! websockets -> client, request, replied
 //! unidirectional -> control, broken;   incoming -> message
 //! message, control -> frame, settings -> varint;   replied, request -> qpack, crate::fielded
 //! ```
@@ -25,6 +26,7 @@ mod server;
 mod settings;
 mod unidirectional;
 pub mod varint;
+mod websockets;
 
 pub use crate::fielded::{Connect, RequestFields};
 pub use client::Http3Client;
@@ -34,6 +36,7 @@ pub use frame::{
 };
 pub use message::{MessageReader, Part, Taken};
 pub use outgoing::{Action, Outgoing};
-pub use request::Http3Request;
+pub use request::{Http3Connect, Http3Request};
 pub use server::{Http3Event, Http3Server};
 pub use settings::{Http3Limits, Settings};
+pub use websockets::Http3WebSockets;

@@ -1,10 +1,11 @@
-//! A request of HTTP/3.
+//! A request of HTTP/3, and what asks for a WebSocket.
 //!
-//! Knows how QPACK packs what it says; must not know when it is sent.
+//! Knows how QPACK packs what both say; must not know when it is sent.
 
 use super::qpack;
-use crate::fielded::{Origin, Packing, Rendered};
+use crate::fielded::{self, Origin, Packing, Rendered};
 use crate::http1::{BadRequest, HeadPart, PayloadLength};
+use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
 
 /// No dynamic table: a required insert count of 0 and a base of 0 begin each block.
 const PACKING: Packing =
@@ -31,6 +32,28 @@ impl Http3Request {
     ) -> Result<Self, BadRequest> {
         let origin = Origin { packing: PACKING, scheme, authority };
         Rendered::with_holes(origin, method, target, headers, close, payload).map(Self)
+    }
+}
+
+/// What asks for a WebSocket on a stream (RFC 9220 section 3), encoded when it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Http3Connect {
+    block: Vec<u8>,
+}
+
+impl Http3Connect {
+    /// Encodes it; `scheme` is that of HTTP, `https`. The configuration must be
+    /// [valid](WebSocketConfig::validate).
+    ///
+    /// # Errors
+    /// A header about the connection, of which HTTP/3 says nothing in fields.
+    pub fn websocket(scheme: &str, config: &WebSocketConfig) -> Result<Self, BadWebSocketConfig> {
+        Ok(Self { block: fielded::websocket(PACKING, scheme, config)? })
+    }
+
+    /// Its block of fields.
+    pub(super) fn block(&self) -> &[u8] {
+        &self.block
     }
 }
 

@@ -7,3 +7,4 @@ mod frames;
 mod play;
 mod round_trip;
 mod server;
+mod websockets;

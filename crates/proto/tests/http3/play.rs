@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wiretrial_proto::http3::{Http3Client, Http3Event, Http3Server, Outgoing};
+use wiretrial_proto::http3::{Http3Client, Http3Event, Http3Server, Http3WebSockets, Outgoing};
 use wiretrial_proto::{Event, ProtocolError, Reply, Scratch, Tag};
 
 use super::frames::{Piece, told};
@@ -66,6 +66,9 @@ pub(super) fn client_event(event: &Event<'_>, content: &mut Content) -> Option<S
         Event::Failed { tag, error } => format!("failed {} {:?}", number(*tag), error.class),
         Event::Unprocessed { tag } => format!("unprocessed {}", number(*tag)),
         Event::Leaving => "leaving".to_owned(),
+        Event::Parted(error) => format!("parted {:?}", error.class),
+        Event::Open => "open".to_owned(),
+        Event::Room => "room".to_owned(),
         other => panic!("{other:?}"),
     })
 }
@@ -93,6 +96,26 @@ pub(super) fn server_event(event: &Http3Event<'_>, content: &mut Content) -> Opt
 }
 
 impl Side for Http3Client {
+    fn hear(
+        &mut self,
+        (stream, mut input, fin): (u64, &[u8], bool),
+        events: &mut Vec<String>,
+        content: &mut Content,
+        out: &mut Outgoing,
+    ) -> Result<(), ProtocolError> {
+        let mut scratch = Scratch::new();
+        loop {
+            let step = self.receive(stream, input, fin, &mut scratch, out)?;
+            input = &input[step.consumed..];
+            let Some(event) = step.event else { break };
+            events.extend(client_event(&event, content));
+        }
+        assert!(input.is_empty(), "nothing stays behind");
+        Ok(())
+    }
+}
+
+impl Side for Http3WebSockets {
     fn hear(
         &mut self,
         (stream, mut input, fin): (u64, &[u8], bool),

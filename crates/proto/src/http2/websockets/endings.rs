@@ -3,13 +3,10 @@
 //! Knows what each end means to the message in flight; must not know how a stream is asked for.
 
 use super::{Http2WebSockets, Socket};
-use crate::fielded::MOST_REFUSED;
+use crate::fielded::{MOST_PARTED, MOST_REFUSED};
 use crate::http2::client::words;
 use crate::http2::frame::ErrorCode;
 use crate::{ErrorClass, Event, ProtocolError, Tag};
-
-/// So many WebSockets may end one after the other without a reply in between.
-const MOST_PARTED: u32 = 1_000;
 
 impl Http2WebSockets {
     /// The server has ended a stream, and not said why.

@@ -10,7 +10,7 @@ use crate::{ClientSession as _, Close, Event, MessageKind, ProtocolError, Scratc
 
 /// The client's side of one WebSocket.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     websocket: WebSocketClient,
     /// What a piece ended with: the begin of a frame's header, or of a control frame.
     carry: Vec<u8>,
@@ -18,20 +18,9 @@ pub(super) struct Wire {
     is_inside: bool,
 }
 
-/// A piece of content that is being taken in.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
-    pub(super) stream: u32,
-    /// What is left of it, bytes, and padding behind it.
-    pub(super) length: usize,
-    pub(super) padding: usize,
-    /// Nothing comes behind it on its stream.
-    pub(super) is_end: bool,
-}
-
 /// What came of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// All of it was taken in.
     Nothing,
     /// A piece of a message, not the last.
@@ -44,7 +33,7 @@ pub(super) enum Said {
 
 /// Where a payload stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum At {
+pub(crate) enum At {
     /// In the piece.
     Piece(Range<usize>),
     /// At the front of the scratch, so many bytes.
@@ -54,7 +43,7 @@ pub(super) enum At {
 impl At {
     /// The payload itself; the input begins with the piece.
     #[inline]
-    pub(super) fn of<'a>(self, input: &'a [u8], scratch: &'a mut Scratch) -> &'a [u8] {
+    pub(crate) fn of<'a>(self, input: &'a [u8], scratch: &'a mut Scratch) -> &'a [u8] {
         match self {
             Self::Piece(range) => &input[range],
             Self::Scratch(length) => &scratch.buffer()[..length],
@@ -63,7 +52,7 @@ impl At {
 }
 
 impl Wire {
-    pub(super) fn new(
+    pub(crate) fn new(
         config: Arc<WebSocketConfig>,
         seed: [u64; 2],
         deflate: Option<DeflateConfig>,
@@ -72,29 +61,29 @@ impl Wire {
         Self { websocket, carry: Vec::new(), is_inside: false }
     }
 
-    pub(super) fn deflate(&self) -> Option<&DeflateConfig> {
+    pub(crate) fn deflate(&self) -> Option<&DeflateConfig> {
         self.websocket.deflate()
     }
 
     /// Is a message there in part?
-    pub(super) fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.is_inside || !self.carry.is_empty()
     }
 
     #[inline]
-    pub(super) fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
         self.websocket.message(kind, payload, out);
     }
 
     /// Appends a close frame, unless one went out.
-    pub(super) fn close(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn close(&mut self, out: &mut Vec<u8>) {
         self.websocket.close(out);
     }
 
     /// Takes bytes from the front of a piece, up to the next that matters; says how many. What is to be
     /// said to it is appended.
     #[inline]
-    pub(super) fn hear(
+    pub(crate) fn hear(
         &mut self,
         piece: &[u8],
         scratch: &mut Scratch,
@@ -168,7 +157,7 @@ fn outline(step: &Result<Step<Event<'_>>, ProtocolError>, input: &[u8]) -> (usiz
 }
 
 /// How the server closed a WebSocket, for people.
-pub(super) const fn closed_with(code: u16) -> &'static str {
+pub(crate) const fn closed_with(code: u16) -> &'static str {
     match code {
         1000 => "the server closed the WebSocket with code 1000",
         1001 => "the server closed the WebSocket with code 1001, going away",

@@ -1,0 +1,71 @@
+//! How a WebSocket on a stream is asked for, and what accepts it.
+//!
+//! Knows the head of a reply; must not know what follows it.
+
+use std::sync::Arc;
+
+use super::{Http3WebSockets, Socket, State};
+use crate::fielded::wire::Wire;
+use crate::http3::frame;
+use crate::http3::incoming::Incoming;
+use crate::http3::numbers::key;
+use crate::http3::outgoing::Outgoing;
+use crate::http3::replied::{Heard, Wrong};
+use crate::websocket::{judge_connected, refusal};
+use crate::{Event, ProtocolError, Scratch};
+
+impl Http3WebSockets {
+    /// Asks for as many WebSockets as are missing, as far as the server lets us.
+    pub(super) fn open(&mut self, out: &mut Outgoing) {
+        if !self.is_enabled || !matches!(self.state, State::Opening | State::Open) {
+            return;
+        }
+        while self.sockets.len() < self.wanted as usize && self.opened < self.allowed {
+            let stream = 4 * self.opened;
+            if key(stream) == 0 {
+                self.state = State::Leaving;
+                return;
+            }
+            self.opened += 1;
+            out.write(stream, false, |bytes| frame::write_headers(self.request.block(), bytes));
+            let incoming = Incoming::new(self.limits.max_field_section, true);
+            self.sockets.insert(Socket { key: key(stream), incoming, ..Socket::default() });
+        }
+    }
+
+    /// Fields came: whether a WebSocket is accepted, or what ends one.
+    pub(super) fn fields(
+        &mut self,
+        stream: u64,
+        heard: Heard,
+        scratch: &Scratch,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        let Heard::Head(response) = heard else {
+            return self.wrong(stream, Wrong::Malformed("fields inside a WebSocket"), out);
+        };
+        match response.is_final(false) {
+            Ok(false) => return Ok(None),
+            Ok(true) if (200..300).contains(&response.status) => {}
+            Ok(true) => return Err(self.given_up(refusal(response.status), out)),
+            Err(detail) => return self.wrong(stream, Wrong::Malformed(detail), out),
+        }
+        let judged = judge_connected(&scratch.fields, &self.config);
+        let deflate = judged.map_err(|error| self.given_up(error, out))?;
+        self.seed[0] = self.seed[0].wrapping_add(1);
+        let wire = Wire::new(Arc::clone(&self.config), self.seed, deflate);
+        let Some(socket) = self.sockets.get_mut(key(stream)) else { return Ok(None) };
+        socket.incoming.has_head();
+        socket.wire = Some(Box::new(wire));
+        (self.accepted, self.refused) = (self.accepted + 1, 0);
+        self.idle.push_back(stream);
+        if self.state != State::Opening {
+            return Ok(Some(Event::Room));
+        }
+        if (self.accepted as usize) < self.sockets.len() {
+            return Ok(None);
+        }
+        self.state = State::Open;
+        Ok(Some(Event::Open))
+    }
+}

@@ -1,0 +1,117 @@
+//! How a WebSocket on a stream ends, and what becomes of its message.
+//!
+//! Knows what each end means to the message in flight; must not know how a stream is asked for.
+
+use super::Http3WebSockets;
+use crate::fielded::{MOST_PARTED, MOST_REFUSED};
+use crate::http3::broken::words;
+use crate::http3::frame::ErrorCode;
+use crate::http3::numbers::key;
+use crate::http3::outgoing::Outgoing;
+use crate::http3::replied::Wrong;
+use crate::{ErrorClass, Event, ProtocolError, Tag};
+
+impl Http3WebSockets {
+    /// The server has given a stream up.
+    #[cold]
+    pub(super) fn given_back(
+        &mut self,
+        stream: u64,
+        code: ErrorCode,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        let taken = self.sockets.remove(key(stream), |it| (it.wire.is_some(), it.number));
+        let Some((was_accepted, number)) = taken else { return Ok(None) };
+        out.reset(stream, ErrorCode::RequestCancelled as u64);
+        let error = ProtocolError::new(ErrorClass::Reset, words(code));
+        if !was_accepted {
+            self.refused += 1;
+            if code != ErrorCode::RequestRejected || self.refused > MOST_REFUSED {
+                return Err(self.given_up(error, out));
+            }
+        }
+        self.over(stream, was_accepted, number, error, out)
+    }
+
+    /// The server has ended a stream, and not said why.
+    pub(super) fn ended(
+        &mut self,
+        stream: u64,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        let wire = self.sockets.get(key(stream)).and_then(|socket| socket.wire.as_ref());
+        let detail = if wire.is_some_and(|wire| wire.is_inside()) {
+            "the stream ended inside a message"
+        } else {
+            "the stream ended without a close frame"
+        };
+        let error = ProtocolError::new(ErrorClass::Truncated, detail);
+        self.fail(stream, ErrorCode::RequestCancelled, error, out)
+    }
+
+    pub(super) fn wrong(
+        &mut self,
+        stream: u64,
+        wrong: Wrong,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        if let Wrong::Broken(code) = wrong {
+            return Err(self.broken(code.into(), out));
+        }
+        let (code, error) = wrong.of_message();
+        self.fail(stream, code, error, out)
+    }
+
+    /// A WebSocket has failed. What follows on its stream is passed over.
+    #[cold]
+    pub(super) fn fail(
+        &mut self,
+        stream: u64,
+        code: ErrorCode,
+        error: ProtocolError,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        let taken = self.sockets.remove(key(stream), |it| (it.wire.is_some(), it.number));
+        let Some((was_accepted, number)) = taken else { return Ok(None) };
+        // Where both have said goodbye, what we said of it goes out before.
+        if code != ErrorCode::NoError {
+            out.reset(stream, code as u64);
+        }
+        out.stop(stream, code);
+        if !was_accepted {
+            return Err(self.given_up(error, out));
+        }
+        self.over(stream, true, number, error, out)
+    }
+
+    /// A stream is over: its message has failed, and another is opened in its place.
+    fn over(
+        &mut self,
+        stream: u64,
+        was_accepted: bool,
+        number: Option<u64>,
+        error: ProtocolError,
+        out: &mut Outgoing,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        if !was_accepted {
+            self.open(out);
+            return Ok(None);
+        }
+        self.parted += 1;
+        if self.parted > MOST_PARTED {
+            return Err(self.given_up(error, out));
+        }
+        self.lost(stream, out);
+        Ok(Some(match number {
+            Some(number) => Event::Failed { tag: Tag::Number(number), error },
+            None => Event::Parted(error),
+        }))
+    }
+
+    /// An accepted stream is gone.
+    pub(super) fn lost(&mut self, stream: u64, out: &mut Outgoing) {
+        self.accepted -= 1;
+        self.idle.retain(|&idle| idle != stream);
+        self.open(out);
+    }
+}
