@@ -16,16 +16,19 @@ Results = dict[Way, dict[str, Verdict]]
 
 WAYS: tuple[Way, ...] = get_args(Way)
 PASSED, FAILED = "passed", "failed: "
+IN_GZIP = ", in gzip"
+"""Behind a case whose messages are."""
 
 _RUN = re.compile(r'Sending request for "(.+)"\.\.\.$')
 _TOLD = re.compile(r"(?:FAILED|INFO): (.+?)(?: failed \(as expected\))?:$")
 _OTHER = re.compile(r"\(grpc \w+ impl\)")
-# What all cases have in common, but TLS.
+# What all cases have in common, but TLS and gzip.
 _AXIS = re.compile(r"\w+:\w+")
+_GZIP = "Compression:COMPRESSION_GZIP"
 
 
 def read(text: str) -> Results:
-    """The cases of one run, as `Timeouts/unary`."""
+    """The cases of one run, as `Timeouts/unary` and `Timeouts/unary, in gzip`."""
     found: Results = {way: {} for way in WAYS}
     lines = text.splitlines()
     for line, behind in zip(lines, [*lines[1:], ""], strict=True):
@@ -41,6 +44,8 @@ def read(text: str) -> Results:
 def _placed(name: str) -> tuple[Way, str]:
     parts = name.split("/")
     case = "/".join(part for part in parts if not (_AXIS.fullmatch(part) or _OTHER.fullmatch(part)))
+    if _GZIP in parts:
+        case += IN_GZIP
     if any(_OTHER.fullmatch(part) for part in parts):
         return "grpc-go", case
     return "tls" if "TLS:true" in parts else "plain", case

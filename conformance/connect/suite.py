@@ -25,7 +25,7 @@ features:
   versions: [HTTP_VERSION_2]
   protocols: [PROTOCOL_GRPC]
   codecs: [CODEC_PROTO]
-  compressions: [COMPRESSION_IDENTITY]
+  compressions: [COMPRESSION_IDENTITY, COMPRESSION_GZIP]
   supports_h2c: true
   supports_tls: true
   supports_tls_client_certs: false

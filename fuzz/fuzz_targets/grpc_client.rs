@@ -1,5 +1,6 @@
 //! Messages of gRPC are found however frames cut them: the client's verdict on a reply is that of all of its
-//! content looked at once, and what is right is the same when it is written again.
+//! content looked at once, and what is right is the same when it is written again. The same where messages may be in gzip:
+//! then they are told as they were, and none comes to be longer than it may.
 //!
 //! Input: one byte (how many cuts), the distances between the cuts, the content of a reply.
 #![no_main]
@@ -10,7 +11,10 @@ use std::sync::Arc;
 
 use cuts::cut;
 use libfuzzer_sys::fuzz_target;
-use wiretrial_proto::grpc::{Deframer, decoded, encoded, framed, from_timeout, timeout};
+use wiretrial_proto::grpc::{
+    Deframer, Gunzip, Gzip, decoded, encoded, framed, from_timeout, timeout,
+};
+use wiretrial_proto::http1::HeadPart;
 use wiretrial_proto::http2::hpack::{Secrecy, write_field};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{ClientSession, Event, Message, Scratch};
@@ -21,6 +25,8 @@ const HEADERS: u8 = 1;
 /// A whole block of fields, and with it the end of the stream.
 const WHOLE: u8 = 4;
 const END: u8 = 1;
+/// The longest that a message in gzip may come to be.
+const MOST: usize = 10_000;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&count, rest)) = data.split_first() else { return };
@@ -34,7 +40,12 @@ fuzz_target!(|data: &[u8]| {
         let again = framed(messages.iter().map(Vec::as_slice)).expect("short ones");
         assert_eq!(again, content);
     }
-    assert_eq!(reply(&pieces), whole.map(|_| content.to_vec()));
+    assert_eq!(reply(&pieces, false), whole.map(|_| content.to_vec()));
+    let inflated = inflated(content, MOST);
+    assert_eq!(reply(&pieces, true), inflated);
+    if let Some(plain) = &inflated {
+        again(plain);
+    }
     texts(content);
 });
 
@@ -69,10 +80,28 @@ fn messages(pieces: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
     frames.is_between().then_some(all)
 }
 
+/// What this content is with messages that are not in gzip; none: it is none, or ends inside of one.
+fn inflated(content: &[u8], most: usize) -> Option<Vec<u8>> {
+    let (mut frames, mut held, mut out) = (Deframer::default(), Vec::new(), Vec::new());
+    let place = (&mut frames, &mut held);
+    Gunzip::default().unpack(place, content, most, &mut out).ok()?;
+    frames.is_between().then_some(out)
+}
+
+/// What is compressed comes back.
+fn again(plain: &[u8]) {
+    let mut packed = Vec::new();
+    Gzip::default().messages(plain, &mut packed);
+    assert_eq!(inflated(&packed, plain.len()).as_deref(), Some(plain));
+}
+
 /// The content of the reply, where the client takes it for one.
-fn reply(pieces: &[&[u8]]) -> Option<Vec<u8>> {
-    let call = Http2Request::call("http", "/p.S/M", "h", &[], false).expect("a call");
-    let mut client = Http2Client::new(Arc::from([call]), Http2Limits::default());
+fn reply(pieces: &[&[u8]], is_gzip: bool) -> Option<Vec<u8>> {
+    let accepted = [("grpc-accept-encoding", vec![HeadPart::Text("gzip")])];
+    let headers = &accepted[..usize::from(is_gzip)];
+    let call = Http2Request::call("http", "/p.S/M", "h", headers, false).expect("a call");
+    let limits = Http2Limits { max_inflated: MOST as u32, ..Http2Limits::default() };
+    let mut client = Http2Client::new(Arc::from([call]), limits);
     let (mut out, mut scratch) = (Vec::new(), Scratch::new());
     client.start(&mut out);
     client.receive(&SETTINGS, &mut scratch, &mut out).expect("settings");
@@ -84,7 +113,12 @@ fn reply(pieces: &[&[u8]]) -> Option<Vec<u8>> {
             .for_each(|(name, value)| write_field(name, value, Secrecy::Plain, &mut block));
         block
     };
-    let head = block(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+    let encoding: &[u8] = if is_gzip { b"gzip" } else { b"identity" };
+    let head = block(&[
+        (b":status", b"200"),
+        (b"content-type", b"application/grpc"),
+        (b"grpc-encoding", encoding),
+    ]);
     let mut input = frame(HEADERS, WHOLE, &head);
     pieces.iter().for_each(|piece| input.extend(frame(DATA, 0, piece)));
     input.extend(frame(HEADERS, WHOLE | END, &block(&[(b"grpc-status", b"0")])));

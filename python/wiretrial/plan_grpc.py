@@ -61,13 +61,18 @@ class Grpc(_Part):
     """A call. `kind`: which side streams. `deadline_ns` is sent, and later replies are late.
 
     `status`: the right one, as a number. `replies`: messages of a right reply, from and to; None:
-    one, or any number where the server streams.
+    one, or any number where the server streams. `gzip`: messages go in it, and replies may.
+    `message_interval_ns`: from one message of a call to the next; `turns`: the next one goes when
+    the reply to the last one has arrived.
     """
 
     kind: CallKind = "unary"
     deadline_ns: int | None = None
     status: int = 0
     replies: tuple[int, int | None] | None = None
+    gzip: bool = False
+    message_interval_ns: int | None = None
+    turns: bool = False
 
 
 class MessageShape(_Part):

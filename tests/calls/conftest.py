@@ -62,6 +62,13 @@ def silent_shop() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def packing_shop() -> Iterator[str]:
+    """The origin of one that compresses for those who take it."""
+    with served("--gzip") as port:
+        yield f"grpc://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """An authority, and a certificate for loopback."""
     return certificates.make(tmp_path_factory.mktemp("tls"), "127.0.0.1")

@@ -1,4 +1,4 @@
-"""A shop that is served by grpcio: prints its port. `--tls CHAIN KEY`, `--no-reflection`.
+"""A shop that is served by grpcio: prints its port. `--tls CHAIN KEY`, `--no-reflection`, `--gzip`.
 
 The name that is asked for says what comes: `nothing` NOT_FOUND, `slow` after 300 ms, `changes` of
 another kind in each tenth reply from the 60th on, all else an item of that name.
@@ -39,7 +39,8 @@ def main() -> None:
         name: _handler(methods, name, getattr(shop, name.lower()))
         for name in ("Find", "List", "Put", "Talk")
     }
-    server = grpc.server(futures.ThreadPoolExecutor(8))
+    packs = grpc.Compression.Gzip if "--gzip" in sys.argv else grpc.Compression.NoCompression
+    server = grpc.server(futures.ThreadPoolExecutor(8), compression=packs)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     if "--no-reflection" not in sys.argv:
         pool = DescriptorPool()

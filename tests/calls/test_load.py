@@ -144,6 +144,13 @@ def test_a_reply_behind_its_deadline_has_failed(wiretrial: Run, shop: str) -> No
         (("shop.Shop/Find", "--proto", "no.proto"), "--proto no.proto is no file"),
         (("shop.Shop/Find", "--proto-path", "."), "--proto-path is of --proto"),
         (("shop.Shop/Find", "--deadline", "soon"), "--deadline"),
+        (("shop.Shop/Find", "--turns"), "--turns needs a bidirectional stream"),
+        (("shop.Shop/Put", *ITEMS, "--turns"), "--turns needs a bidirectional stream"),
+        (("shop.Shop/Find", "--message-interval", "1ms"), "needs a client stream"),
+        (("shop.Shop/Put", *ITEMS, "--message-interval", "soon"), "--message-interval"),
+        (("shop.Shop/Put", *ITEMS[:1], "[{}]", "--message-interval", "1s"), "has one message"),
+        (("shop.Shop/Talk", *ITEMS[:1], "{}", "--turns"), "--turns: the call has one message"),
+        (("shop.Shop/Talk", *ITEMS, "--turns", "--message-interval", "1s"), "exclude each other"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_line(
@@ -155,10 +162,61 @@ def test_what_makes_no_sense_is_told_in_one_line(
     assert line in refused.value.line()
 
 
-def test_what_is_of_grpc_is_refused_elsewhere(wiretrial: Run) -> None:
-    done = wiretrial("load", "http://127.0.0.1:1/", "--deadline", "1s")
+@pytest.mark.parametrize(
+    "words", [("--deadline", "1s"), ("--gzip",), ("--message-interval", "1s"), ("--turns",)]
+)
+def test_what_is_of_grpc_is_refused_elsewhere(wiretrial: Run, words: tuple[str, ...]) -> None:
+    done = wiretrial("load", "http://127.0.0.1:1/", *words)
     assert done.returncode == EXIT_USAGE
-    assert done.stderr == "wiretrial: --deadline is for grpc and grpcs: leave it out\n"
+    assert done.stderr == f"wiretrial: {words[0]} is for grpc and grpcs: leave it out\n"
+
+
+THREE = ("--json", '[{"name": "tea"}, {"name": "mugs"}, {"name": "pots"}]')
+
+
+def test_messages_go_in_turns_and_each_has_its_round_trip(wiretrial: Run, shop: str) -> None:
+    url = f"{shop}/shop.Shop/Talk"
+    found = measured(wiretrial, url, *THREE, "--turns", "-n", "100", "--streams", "5")
+    assert found["statuses"] == {"OK": 100}
+    assert (found["messages"], found["message_time"]["count"]) == (300, 300)
+    assert found["target"]["grpc"] == {"kind": "bidi", "turns": True}
+    # Three round trips are one behind the other in each call.
+    assert 3 * found["message_time"]["mean"] <= 1.01 * found["service_time"]["mean"]
+
+
+@pytest.mark.parametrize("method", ["Put", "Talk"])
+def test_messages_go_at_their_instants(wiretrial: Run, shop: str, method: str) -> None:
+    url = f"{shop}/shop.Shop/{method}"
+    paced = ("--message-interval", "20ms", "-n", "20", "--streams", "5")
+    found = measured(wiretrial, url, *THREE, *paced)
+    assert found["statuses"] == {"OK": 20}
+    assert found["service_time"]["min"] >= 39_000_000
+
+
+LONG = ("--json", '{"name": "' + "tea " * 100 + '", "many": 3}')
+
+
+@pytest.mark.parametrize(
+    ("method", "sent"), [("Find", LONG), ("List", LONG), ("Put", ITEMS), ("Talk", ITEMS)]
+)
+def test_messages_in_gzip_are_taken_and_given(
+    wiretrial: Run, packing_shop: str, method: str, sent: tuple[str, ...]
+) -> None:
+    url = f"{packing_shop}/shop.Shop/{method}"
+    found = measured(wiretrial, url, *sent, "--gzip", "-n", "200", "--streams", "5")
+    assert found["statuses"] == {"OK": 200}
+    assert found["target"]["grpc"]["gzip"] is True
+    if sent == LONG:
+        assert found["deflate"] == "gzip"
+        assert found["bytes"]["application_received"] < found["bytes"]["payload_received"]
+        assert found["bytes"]["application_sent"] < found["bytes"]["payload_sent"]
+
+
+def test_replies_that_come_uncompressed_are_told(wiretrial: Run, shop: str) -> None:
+    done = wiretrial("load", f"{shop}/shop.Shop/Find", *LONG, "--gzip", "-n", "200", *SHORT)
+    assert done.returncode == EXIT_GOOD, done.stdout + done.stderr
+    assert "gzip, replies uncompressed" in done.stdout
+    assert "compression" in done.stdout
 
 
 def test_each_call_may_have_a_number_that_comes_back(wiretrial: Run, reference: str) -> None:

@@ -65,6 +65,14 @@ def test_each_kind_of_call_is_verified(
     assert varies == ([VARIES] if method == "UnaryCall" else [])
 
 
+def test_who_sends_in_gzip_is_answered_in_it(wiretrial: Run, peer: int) -> None:
+    url = f"grpc://127.0.0.1:{peer}/{SERVICE}/FullDuplexCall"
+    sent = ("--json", f"[{{{SIZES}}}, {{{SIZES}}}]", "--gzip")
+    found = measured(wiretrial, url, *sent, "-n", "2k", "--streams", "10")
+    assert (found["deflate"], found["messages"]) == ("gzip", 2000 * 6)
+    assert found["bytes"]["application_received"] < found["bytes"]["payload_received"] / 5
+
+
 def test_a_status_of_its_own_is_told(wiretrial: Run, peer: int) -> None:
     url = f"grpc://127.0.0.1:{peer}/{SERVICE}/UnaryCall"
     sent = ("--json", '{"responseStatus": {"code": 9, "message": "not now"}}', "-n", "10")

@@ -84,6 +84,12 @@ PLANS = [
             MessagesContent(base64=(TEXT, TEXT)),
         ),
         (Grpc(kind="client", status=5), ListPayload(base64=(TEXT,)), EchoContent()),
+        (Grpc(kind="bidi", turns=True), ListPayload(base64=(TEXT, TEXT)), EchoContent()),
+        (
+            Grpc(kind="client", gzip=True, message_interval_ns=10**6),
+            ListPayload(base64=(TEXT, TEXT)),
+            EchoContent(),
+        ),
     )
 ]
 

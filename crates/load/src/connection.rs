@@ -12,6 +12,7 @@ mod receive;
 mod right;
 mod setup;
 mod streams;
+mod talk;
 mod witness;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
@@ -217,10 +218,7 @@ impl Connection {
                         continue;
                     }
                 }
-                let (payload, fill) = payloads.message(number);
-                let fill = fill.as_ref();
-                session.encode(&Message { fill, ..Message::new(number, payload) }, out);
-                payload_sent += payload.len();
+                payload_sent += talk::encode(session, &mut self.ledger, number, payloads, out);
             }
         }
         recorder.bytes.payload_sent += payload_sent as u64;

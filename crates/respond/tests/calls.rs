@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::session::converse;
 use common::{Client, plan, server};
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::grpc::{Status, framed};
+use wiretrial_proto::grpc::{Gzip, Status, framed};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request, RequestFields};
 use wiretrial_proto::{ClientSession as _, Event, Message};
@@ -95,13 +95,48 @@ fn encodings_that_are_not_known_are_refused() {
     for (server, path, own) in
         [(&echo, "/wiretrial.Echo/Unary", 0), (&served, "/a.B/Twice", NOT_FOUND)]
     {
-        let gzip = call(server, path, &[("grpc-encoding", "gzip")], &one(b"a"));
-        assert_eq!(gzip.status, Some(12), "{path}");
+        let snappy = call(server, path, &[("grpc-encoding", "snappy")], &one(b"a"));
+        assert_eq!(snappy.status, Some(12), "{path}");
+        assert!(snappy.head.contains(&"grpc-accept-encoding=gzip".to_owned()), "what there is");
         let in_none = call(server, path, &[], &[1, 0, 0, 0, 1, 7]);
         assert_eq!(in_none.status, Some(13), "{path}");
         let identity = call(server, path, &[("grpc-encoding", "identity")], &one(b"a"));
         assert_eq!(identity.status, Some(own), "{path}");
     }
+}
+
+#[test]
+fn messages_in_gzip_are_taken_and_given_to_who_takes_them() {
+    let (echo, served) = (server(Script::default()), serving());
+    let (sent, taken) = (("grpc-encoding", "gzip"), ("grpc-accept-encoding", "gzip"));
+    let (plain, said) = (one(b"a"), "grpc-encoding=gzip".to_owned());
+    let mut packed = Vec::new();
+    Gzip::default().messages(&plain, &mut packed);
+    for (server, path, status, count) in [
+        (&echo, "/wiretrial.Echo/Unary", 0, 1),
+        (&echo, "/wiretrial.Echo/Server?count=3", 0, 3),
+        (&echo, "/wiretrial.Echo/Client", 0, 1),
+        (&echo, "/wiretrial.Echo/Bidi", 0, 1),
+        (&served, "/a.B/Twice", NOT_FOUND, 2),
+    ] {
+        for (headers, is_gzip) in [(&[sent, taken][..], true), (&[sent][..], false)] {
+            let came = call(server, path, headers, &packed);
+            assert_eq!((came.content, came.status), (plain.repeat(count), Some(status)), "{path}");
+            assert_eq!(came.head.contains(&said), is_gzip, "{path}");
+        }
+        let broken = call(server, path, &[sent], &[1, 0, 0, 0, 1, 7]);
+        assert_eq!(broken.status, Some(13), "{path}");
+    }
+    let asked = call(&echo, "/wiretrial.Echo/Unary?gzip=1", &[taken], &plain);
+    assert_eq!((asked.content, asked.head.contains(&said)), (plain, true));
+}
+
+#[test]
+fn a_message_in_gzip_is_as_long_as_it_comes_to_be() {
+    let mut packed = Vec::new();
+    Gzip::default().messages(&one(&[0; 11]), &mut packed);
+    let came = call(&serving(), "/a.B/Twice", &[("grpc-encoding", "gzip")], &packed);
+    assert_eq!(came.status, Some(8));
 }
 
 /// Answers each message twice, the second time later, and says how it was asked.

@@ -170,6 +170,9 @@ def compare(
     proto: options_grpc.Proto = None,
     proto_path: options_grpc.ProtoPath = None,
     deadline: options_grpc.Deadline = None,
+    gzip: options_grpc.Gzip = False,
+    message_interval: options_grpc.MessageInterval = None,
+    turns: options_grpc.Turns = False,
     no_learn: options.NoLearn = False,
     allow_errors: options.AllowedErrors = "0",
     insecure: options.Insecure = False,
@@ -231,7 +234,9 @@ def compare(
             connections, spoken.in_flight(depth, streams), pack, rate, requests_per_connection
         ),
         asked,
-        options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
+        options_grpc.Calls(
+            tuple(proto or ()), tuple(proto_path or ()), deadline, gzip, message_interval, turns
+        ),
         options.Security(insecure, cacert),
         comparing.Trials(
             number=wanted,

@@ -49,6 +49,8 @@ from wiretrial.plan_grpc import Grpc
 
 NUMBER = b"0" * 16
 """Of a call, in a message."""
+INTERVAL_FLAG = "--message-interval"
+TURNS_FLAG = "--turns"
 HTTP_STATUS = "200"
 """What --expect-status is where nobody says it."""
 
@@ -84,15 +86,20 @@ def call(
     if asked.expect_status != HTTP_STATUS:
         status = statuses.number(asked.expect_status, "--expect-status")
     deadline = calls.deadline
+    message = Message(source=_payload(asked, method))
+    _require_paced(calls, method, message.source)
     return Call(
         method=method,
         grpc=Grpc(
             kind=method.kind,
+            message_interval_ns=_interval(calls, method),
+            turns=calls.turns,
             deadline_ns=quantities.duration_ns(deadline, "--deadline", 1) if deadline else None,
             status=status,
+            gzip=calls.gzip,
         ),
         http=Http(headers=metadata(asked.header)),
-        message=Message(source=_payload(asked, method)),
+        message=message,
         expect=Expect(content=_content(asked.expect, method, status)),
     )
 
@@ -107,6 +114,36 @@ def require_fitting(asked: Asked) -> None:
         raise UsageProblem("--text is for ws and wss", "leave it out")
     if asked.learn_to is not None:
         raise UsageProblem("--learn-to is for http and https", "leave it out")
+
+
+def _interval(calls: Calls, method: Method) -> int | None:
+    """From one message of a call to the next, nanoseconds; None: they go at once."""
+    if calls.message_interval is None:
+        return None
+    if not method.is_sent_as_stream:
+        raise UsageProblem(
+            f"{INTERVAL_FLAG} needs a client stream, but {method.path} takes one message",
+            "leave it out",
+        )
+    return quantities.duration_ns(calls.message_interval, INTERVAL_FLAG, 1)
+
+
+def _require_paced(calls: Calls, method: Method, payload: Payload) -> None:
+    """Refuses a pace where a call has no messages that it could be of."""
+    if calls.message_interval is not None and calls.turns:
+        raise UsageProblem(f"{INTERVAL_FLAG} and {TURNS_FLAG} exclude each other", "keep one")
+    if calls.turns and method.kind != "bidi":
+        raise UsageProblem(
+            f"{TURNS_FLAG} needs a bidirectional stream, which {method.path} is not",
+            "leave it out",
+        )
+    flag = TURNS_FLAG if calls.turns else calls.message_interval and INTERVAL_FLAG
+    if not flag or not method.is_sent_as_stream:
+        return
+    if not (isinstance(payload, ListPayload) and len(payload.base64) > 1):
+        raise UsageProblem(
+            f"{flag}: the call has one message", "give it several: --json '[{...}, {...}]'"
+        )
 
 
 def metadata(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:

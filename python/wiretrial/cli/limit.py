@@ -95,6 +95,9 @@ def limit(
     proto: options_grpc.Proto = None,
     proto_path: options_grpc.ProtoPath = None,
     deadline: options_grpc.Deadline = None,
+    gzip: options_grpc.Gzip = False,
+    message_interval: options_grpc.MessageInterval = None,
+    turns: options_grpc.Turns = False,
     http: options_http.Fixed = options_http.FixedHttp.ONE,
     header_profile: options_http.Profile = None,
     method: options.Method = None,
@@ -163,7 +166,9 @@ def limit(
             deflate, deflate_with, greetings, variables=tuple(variable or ()), follow=follow
         ),
         servers=tuple(server or ()),
-        calls=options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
+        calls=options_grpc.Calls(
+            tuple(proto or ()), tuple(proto_path or ()), deadline, gzip, message_interval, turns
+        ),
     )
     return limiting.limit(
         typed,

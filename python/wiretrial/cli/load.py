@@ -143,6 +143,9 @@ def load(
     proto: options_grpc.Proto = None,
     proto_path: options_grpc.ProtoPath = None,
     deadline: options_grpc.Deadline = None,
+    gzip: options_grpc.Gzip = False,
+    message_interval: options_grpc.MessageInterval = None,
+    turns: options_grpc.Turns = False,
     text: options.Text = False,
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
@@ -282,7 +285,9 @@ def load(
             follow=follow,
         ),
         servers=tuple(server or ()),
-        calls=options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
+        calls=options_grpc.Calls(
+            tuple(proto or ()), tuple(proto_path or ()), deadline, gzip, message_interval, turns
+        ),
     )
     return loading.load(
         typed,

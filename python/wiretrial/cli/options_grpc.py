@@ -46,6 +46,34 @@ Deadline = Annotated[
         rich_help_panel=screen.GRPC,
     ),
 ]
+Gzip = Annotated[
+    bool,
+    typer.Option(
+        "--gzip",
+        help="Compress messages with gzip and accept compressed replies.",
+        rich_help_panel=screen.GRPC,
+    ),
+]
+MessageInterval = Annotated[
+    str | None,
+    typer.Option(
+        "--message-interval",
+        metavar="TIME",
+        help="Client and bidirectional streams: send a message every TIME on each stream, without "
+        "waiting for replies. [all at once]",
+        show_default=False,
+        rich_help_panel=screen.GRPC,
+    ),
+]
+Turns = Annotated[
+    bool,
+    typer.Option(
+        "--turns",
+        help="Bidirectional streams: send the next message when the reply to the last one has "
+        "arrived.",
+        rich_help_panel=screen.GRPC,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -55,6 +83,9 @@ class Calls:
     proto: tuple[Path, ...] = ()
     proto_path: tuple[Path, ...] = ()
     deadline: str | None = None
+    gzip: bool = False
+    message_interval: str | None = None
+    turns: bool = False
 
     def refuse(self) -> None:
         """Raises where something of gRPC was typed, for another protocol."""
@@ -62,6 +93,9 @@ class Calls:
             "--proto": self.proto,
             "--proto-path": self.proto_path,
             "--deadline": self.deadline,
+            "--gzip": self.gzip,
+            "--message-interval": self.message_interval,
+            "--turns": self.turns,
         }
         for flag, value in typed.items():
             if value:

@@ -51,6 +51,12 @@ def _request(case: Case) -> str:
         parts.append(f"header profile {case.http.header_profile}")
     if case.grpc.deadline_ns:
         parts.append(f"deadline {units.length(case.grpc.deadline_ns)}")
+    if case.grpc.gzip:
+        parts.append("in gzip")
+    if case.grpc.message_interval_ns:
+        parts.append(f"a message every {units.length(case.grpc.message_interval_ns)}")
+    if case.grpc.turns:
+        parts.append("messages in turns")
     expected = _expected(case)
     if expected:
         parts.append(f"expects {expected}")

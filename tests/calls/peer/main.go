@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // Who sends in gzip is answered in it.
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 

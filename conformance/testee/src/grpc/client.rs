@@ -2,7 +2,8 @@
 //!
 //! Knows what is sent, when it is given up, and how the suite is told what came. Must not know what is right.
 //!
-//! As in a load the messages of a call go at once, and the call is whole with them.
+//! As in a load the messages of a call go at once, and the call is whole with them; or one by one, where it is taken back
+//! before its end, or waits for an answer to each.
 
 use std::io::{self, Stdin, Stdout, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,7 +15,9 @@ use base64::Engine as _;
 use prost::Message as _;
 use tempfile::NamedTempFile;
 use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, Fill, Transport, monotonic_ns};
-use wiretrial_proto::grpc::{Deframer, Status, decoded, framed, timeout};
+use wiretrial_proto::grpc::{
+    ACCEPTED, Deframer, ENCODING, GZIP, Gzip, Status, decoded, framed, timeout,
+};
 use wiretrial_proto::http1::HeadPart;
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{
@@ -35,6 +38,11 @@ const PATIENCE: u64 = 20 * SECOND;
 const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 const SERVICE: &str = "connectrpc.conformance.v1.ConformanceService";
+
+/// How the suite numbers gzip.
+const COMPRESSION_GZIP: i32 = 2;
+/// And a method whose answers each have a message before them.
+const FULL_DUPLEX: i32 = 5;
 
 // How a client numbers what it finds itself.
 const CANCELLED: u16 = 1;
@@ -112,7 +120,10 @@ struct Call {
     codec: Http2Client,
     /// What the codec left behind.
     carry: Vec<u8>,
-    content: Vec<u8>,
+    /// Messages with their prefixes.
+    messages: Vec<Vec<u8>>,
+    /// Where they go one by one.
+    open: Option<Open>,
     timeout: Option<u64>,
     cancel: Option<Cancel>,
     answers_once: bool,
@@ -127,12 +138,28 @@ struct Call {
     ended: Option<(u16, Option<String>)>,
 }
 
+/// A call whose end has not been said.
+#[derive(Clone, Copy)]
+struct Open {
+    stream: u32,
+    /// Messages that have gone.
+    said: usize,
+    /// Each is to be answered before the next one.
+    waits: bool,
+}
+
+impl Open {
+    /// None: all goes at once.
+    fn of(wanted: &ClientRequest) -> Option<Self> {
+        let cancel = wanted.cancel?;
+        let waits = wanted.stream_type == FULL_DUPLEX && cancel.after_num_responses.is_none();
+        let is_one_by_one = waits || cancel.before_close_send.is_some();
+        is_one_by_one.then_some(Self { stream: 0, said: 0, waits })
+    }
+}
+
 impl Call {
     fn of(wanted: &ClientRequest, transport: Transport, secure: bool) -> Result<Self, Failed> {
-        if wanted.cancel.as_ref().is_some_and(|cancel| cancel.before_close_send.is_some()) {
-            let told = "a call goes out whole, and is not taken back before its end";
-            return Err(Failed::Request(told.to_owned()));
-        }
         let service = wanted.service.as_deref().unwrap_or(SERVICE);
         let target = format!("/{service}/{}", wanted.method.as_deref().unwrap_or_default());
         let authority = format!("{}:{}", wanted.host, wanted.port);
@@ -143,17 +170,30 @@ impl Call {
         let mut headers: Vec<_> =
             own.iter().map(|(name, value)| (name.as_str(), said(*value))).collect();
         headers.extend(timeout_field.as_ref().map(|field| ("grpc-timeout", said(field.as_str()))));
+        let is_packed = wanted.compression == COMPRESSION_GZIP;
+        if is_packed {
+            headers.extend([ENCODING, ACCEPTED].map(|name| (name, said(GZIP))));
+        }
         let scheme = if secure { "https" } else { "http" };
         let request = Http2Request::call(scheme, &target, &authority, &headers, false);
         let request = request.map_err(|bad| Failed::Request(bad.to_string()))?;
-        let messages = wanted.request_messages.iter().map(|message| &message.value[..]);
-        let content = framed(messages).ok_or_else(|| Failed::Request("too long".to_owned()))?;
+        let mut gzip = is_packed.then(Gzip::default);
+        let messages = wanted.request_messages.iter().map(|message| -> Result<_, Failed> {
+            let plain = framed([&message.value[..]]);
+            let plain = plain.ok_or_else(|| Failed::Request("too long".to_owned()))?;
+            let Some(gzip) = &mut gzip else { return Ok(plain) };
+            let mut packed = Vec::new();
+            gzip.messages(&plain, &mut packed);
+            Ok(packed)
+        });
+        let messages = messages.collect::<Result<Vec<_>, _>>()?;
         let codec = Http2Client::telling_heads(Arc::from([request]), Http2Limits::default());
         let mut call = Self {
             transport,
             codec,
             carry: Vec::new(),
-            content,
+            open: Open::of(wanted).filter(|_| !messages.is_empty()),
+            messages,
             timeout: timeout_ns,
             cancel: wanted.cancel,
             answers_once: matches!(wanted.stream_type, 1 | 2),
@@ -237,13 +277,46 @@ impl Call {
     fn send(&mut self) {
         let now = monotonic_ns();
         self.deadline = self.timeout.map(|timeout| now + timeout);
+        if let Some(mut open) = self.open {
+            let first = Message::new(0, &self.messages[0]);
+            let stream = self.codec.encode_first(&first, self.transport.out());
+            (open.stream, open.said) = (stream.unwrap_or_default(), 1);
+            self.open = Some(open);
+            return self.go_on();
+        }
         if let Some(cancel) = self.cancel
             && cancel.after_num_responses.is_none()
         {
             let after = u64::from(cancel.after_close_send_ms.unwrap_or_default());
             self.given_up = Some(now + after * MS);
         }
-        self.codec.encode(&Message::new(0, &self.content), self.transport.out());
+        let content = self.messages.concat();
+        self.codec.encode(&Message::new(0, &content), self.transport.out());
+    }
+
+    /// Says what may be said now of a call that is open: the next messages, and what is behind the last of them.
+    fn go_on(&mut self) {
+        let Some(mut open) = self.open else { return };
+        while !open.waits || self.payloads.len() >= open.said {
+            let Some(message) = self.messages.get(open.said) else {
+                self.open = None;
+                return self.all_said(open.stream);
+            };
+            self.codec.say(open.stream, message, false, self.transport.out());
+            open.said += 1;
+            self.open = Some(open);
+        }
+    }
+
+    /// Takes the call back before its end, or ends it, and takes it back later.
+    fn all_said(&mut self, stream: u32) {
+        let Some(cancel) = self.cancel else { return };
+        if cancel.before_close_send.is_some() {
+            return self.give_up(CANCELLED, "taken back");
+        }
+        self.codec.say(stream, &[], true, self.transport.out());
+        let after = u64::from(cancel.after_close_send_ms.unwrap_or_default());
+        self.given_up = Some(monotonic_ns() + after * MS);
     }
 
     /// Content of the reply: its messages are the server's payloads.
@@ -264,6 +337,7 @@ impl Call {
             if most.is_some_and(|most| self.payloads.len() >= most as usize) {
                 self.give_up(CANCELLED, "taken back");
             }
+            self.go_on();
         }
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct ServerResponse {
 pub(crate) struct ClientRequest {
     #[prost(string, tag = "1")]
     pub(crate) test_name: String,
+    #[prost(int32, tag = "5")]
+    pub(crate) compression: i32,
     #[prost(string, tag = "6")]
     pub(crate) host: String,
     #[prost(uint32, tag = "7")]

@@ -61,6 +61,9 @@ fn a_message_allocates_nothing() {
             "http 2-constant",
             "http 2-partly",
             "grpc",
+            "grpc gzip",
+            "grpc gzip-numbered",
+            "grpc turns",
             "ws shape",
             "socketio+ws",
             "styx+ws",
@@ -68,9 +71,10 @@ fn a_message_allocates_nothing() {
         ];
         for kind in schemes {
             let (scheme, of) = kind.split_once(' ').unwrap_or((kind, ""));
-            let path = match scheme {
-                "http" => "/echo",
-                "grpc" => "/wiretrial.Echo/Unary",
+            let path = match (scheme, of) {
+                ("http", _) => "/echo",
+                ("grpc", "turns") => "/wiretrial.Echo/Bidi",
+                ("grpc", _) => "/wiretrial.Echo/Unary",
                 _ => "/",
             };
             for (depth, executor) in [(1, "closed"), (16, "closed"), (1, "random-burst")] {
@@ -178,10 +182,16 @@ fn allocations(
 ) -> (usize, usize) {
     let echo = url.starts_with("ws") || url.starts_with("http");
     let (message, expect) = if url.starts_with("grpc") {
-        (
-            json!({"source": {"from": "fixed", "base64": "CgNhYmM="}}),
-            json!({"content": {"is": "echo"}}),
-        )
+        let fixed = json!({"from": "fixed", "base64": "CgNhYmM="});
+        // Field 1, a text of 16 digits.
+        let numbered =
+            json!({"from": "numbered", "base64": "ChAwMDAwMDAwMDAwMDAwMDAw", "places": [2]});
+        let source = match of {
+            "gzip-numbered" => numbered,
+            "turns" => json!({"from": "list", "base64": ["CgNhYmM=", "CgNhYmM=", "CgNhYmM="]}),
+            _ => fixed,
+        };
+        (json!({"source": source}), json!({"content": {"is": "echo"}}))
     } else if of.ends_with("rules") {
         let text = r#"{"id":{seq},"parts":[{"ok":true}],"said":"yes"}"#;
         let rules = ["json:parts[0].ok=true", "json:said=yes", "regex:yes"];
@@ -209,6 +219,11 @@ fn allocations(
             "message": message,
             "expect": expect,
             "styx": {"table_size": 5},
+            "grpc": match of {
+                "gzip" | "gzip-numbered" => json!({"gzip": true}),
+                "turns" => json!({"kind": "bidi", "turns": true}),
+                _ => json!({}),
+            },
         },
         "load": {"connections": 10, "depth": load.0, "executor": {"kind": load.1}},
         "stop": {"requests": messages},

@@ -10,12 +10,12 @@ use crate::rig::Rig;
 
 const MS: u64 = 1_000_000;
 
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
 /// Calls of this method of the reference server, 2 connections with 4 streams each.
-fn plan(rig: &Rig, scheme: &str, method: &str, requests: u64) -> Value {
+pub(super) fn plan(rig: &Rig, scheme: &str, method: &str, requests: u64) -> Value {
     let mut plan = rig.plan(if scheme == "grpcs" { "https" } else { "http" });
     let url = plan["target"]["url"].as_str().expect("a URL");
     let (_, rest) = url.split_once("://").expect("a scheme");

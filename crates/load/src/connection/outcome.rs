@@ -6,7 +6,7 @@ use wiretrial_proto::grpc::Status;
 use wiretrial_proto::{MessageKind, Reply};
 
 use super::ledger::{Begun, Pending};
-use super::{Ending, Judged, Witness};
+use super::{Buffers, Ending, Judged, Witness};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder, Timeline};
@@ -28,6 +28,8 @@ pub(crate) struct Expected<'w, W> {
     pub(crate) open_loop: bool,
     pub(crate) payloads: &'w mut Payloads,
     pub(crate) recorder: &'w mut Recorder,
+    /// For what a reply makes us send.
+    pub(crate) buffers: &'w mut Buffers,
     /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
     pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
 }
@@ -35,9 +37,8 @@ pub(crate) struct Expected<'w, W> {
 impl<'w, W> Expected<'w, W> {
     /// The same, and somebody else hears it.
     pub(crate) fn heard_by<V>(self, witness: V) -> Expected<'w, V> {
-        let Self {
-            verifier, status, calls, kind, open_loop, payloads, recorder, deliveries, ..
-        } = self;
+        let Self { verifier, status, calls, kind, open_loop, .. } = self;
+        let Self { payloads, recorder, buffers, deliveries, .. } = self;
         Expected {
             witness,
             verifier,
@@ -47,6 +48,7 @@ impl<'w, W> Expected<'w, W> {
             open_loop,
             payloads,
             recorder,
+            buffers,
             deliveries,
         }
     }

@@ -177,8 +177,7 @@ impl Connection {
                 begun.first_byte.get_or_insert(received.at);
                 expected.verifier.update(&mut begun.progress, number, piece, expected.payloads);
                 if expected.calls.is_some_and(|calls| calls.streams()) {
-                    let (count, since) = begun.messages.piece(piece, received.at);
-                    expected.recorder.messages(count, since);
+                    self.heard(number, piece, received.at, expected);
                 }
             }
             Event::Reply(reply) => self.reply(reply, received, expected),

@@ -73,7 +73,8 @@ pub struct Start {
     /// True where any certificate was accepted, as the plan asked for.
     #[serde(default)]
     pub insecure: bool,
-    /// Agreed compression of WebSocket messages, as the server would say it; null without.
+    /// Agreed compression of WebSocket messages, as the server would say it; of calls in gzip, whether the first reply was in
+    /// it, too; null without.
     #[serde(default)]
     pub deflate: Option<String>,
     /// What the first reply carried, where that is what each one is to carry, and where replies may vary; null where

@@ -24,6 +24,16 @@ pub struct GrpcDocument {
     /// one, and else any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replies: Option<(u32, Option<u32>)>,
+    /// Messages go in gzip, and those of replies may come in it.
+    #[serde(skip_serializing_if = "is_not")]
+    pub gzip: bool,
+    /// Of a call whose client sends several messages: the time from one of them to the next, nanoseconds; null: they go
+    /// at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_interval_ns: Option<u64>,
+    /// Of `bidi`: the next message goes when the one before it is answered.
+    #[serde(skip_serializing_if = "is_not")]
+    pub turns: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
@@ -34,6 +44,11 @@ fn is_unary(kind: &KindDocument) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
 fn is_ok(status: &u16) -> bool {
     *status == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
+fn is_not(said: &bool) -> bool {
+    !said
 }
 
 impl GrpcDocument {

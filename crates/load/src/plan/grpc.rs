@@ -2,7 +2,7 @@
 //!
 //! Knows the rules for calls, their payloads and what right replies are. Must not know replies.
 
-use wiretrial_proto::grpc::framed;
+use wiretrial_proto::grpc::{Deframer, framed};
 
 use super::document::{ContentDocument, ExpectDocument};
 use super::message::decode;
@@ -24,6 +24,19 @@ pub struct GrpcPlan {
     pub deadline: Option<Nanos>,
     /// How many messages a right reply has, from and to and with.
     pub replies: (u32, u32),
+    /// Messages go in gzip, and those of replies may come in it.
+    pub gzip: bool,
+    /// When the messages of a call go that the client sends; none: all at once.
+    pub pace: Option<Pace>,
+}
+
+/// When the next message of a call goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// So long after the one before it was due, whatever is answered.
+    Every(Nanos),
+    /// When the one before it is answered.
+    Turns,
 }
 
 impl GrpcPlan {
@@ -66,7 +79,7 @@ pub(super) fn grpc(
             url.text
         ));
     }
-    let GrpcDocument { kind, deadline_ns, status, replies } = document;
+    let GrpcDocument { kind, deadline_ns, status, replies, gzip, .. } = document;
     if *status > 16 {
         return wrong(format!("grpc.status: {status} is none, 0 (OK) to 16 (UNAUTHENTICATED)"));
     }
@@ -83,7 +96,55 @@ pub(super) fn grpc(
         return wrong(format!("grpc.replies: {least} to {most} messages: exchange them"));
     }
     let deadline = deadline_ns.map(Nanos);
-    Ok(Some(GrpcPlan { kind: *kind, deadline, replies: (least, most) }))
+    let pace = pace(document)?;
+    Ok(Some(GrpcPlan { kind: *kind, deadline, replies: (least, most), gzip: *gzip, pace }))
+}
+
+/// When the messages of a call go.
+fn pace(document: &GrpcDocument) -> Result<Option<Pace>, PlanError> {
+    let GrpcDocument { kind, message_interval_ns, turns, .. } = document;
+    match (message_interval_ns, turns, kind) {
+        (None, false, _) => Ok(None),
+        (Some(_), true, _) => {
+            wrong("grpc.message_interval_ns and grpc.turns exclude each other; leave one out")
+        }
+        (None, true, KindDocument::Bidi) => Ok(Some(Pace::Turns)),
+        (None, true, _) => wrong("grpc.turns: only for bidirectional streams; leave it out"),
+        (Some(0), false, _) => wrong("grpc.message_interval_ns: 0 is too short; leave it out"),
+        (Some(every), false, KindDocument::Client | KindDocument::Bidi) => {
+            Ok(Some(Pace::Every(Nanos(*every))))
+        }
+        (Some(_), false, _) => {
+            wrong("grpc.message_interval_ns: only for methods with a client stream; leave it out")
+        }
+    }
+}
+
+/// Has a call messages that can be paced, and are they gone before they are late?
+pub(super) fn paced(
+    plan: &GrpcPlan,
+    payload: &PayloadPlan,
+    timeout: Nanos,
+) -> Result<(), PlanError> {
+    let Some(pace) = plan.pace else { return Ok(()) };
+    let count = match payload {
+        // They are our own, so that nothing is wrong with them.
+        PayloadPlan::Fixed(bytes) => Deframer::default().pass(bytes).unwrap_or_default(),
+        _ => 1,
+    };
+    if count < 2 {
+        return wrong("message: pacing needs a call with several messages; use a list");
+    }
+    let Pace::Every(interval) = pace else { return Ok(()) };
+    let taken = Nanos(interval.0.saturating_mul(u64::from(count - 1)));
+    if taken >= timeout {
+        return wrong(format!(
+            "grpc.message_interval_ns: the last message of a call is due after {} ms, but the timeout is {} ms; send fewer messages or raise --timeout",
+            taken.0 / 1_000_000,
+            timeout.0 / 1_000_000
+        ));
+    }
+    Ok(())
 }
 
 /// Payloads as they go: each message behind its prefix, all of a call one after the other.

@@ -83,15 +83,11 @@ impl Plan {
                 load.requests_per_connection = Some(u64::MAX);
             }
         }
-        Ok(Self {
-            target,
-            traffic: traffic.map(Arc::new),
-            stop,
-            load,
-            phases: phases(&document.phases)?,
-            generator,
-            share,
-        })
+        let phases = phases(&document.phases)?;
+        if let Some(calls) = &target.grpc {
+            super::grpc::paced(calls, &target.payload, phases.timeout)?;
+        }
+        Ok(Self { target, traffic: traffic.map(Arc::new), stop, load, phases, generator, share })
     }
 }
 

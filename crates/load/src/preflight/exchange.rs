@@ -211,6 +211,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
             open_loop: false,
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
+            buffers: &mut self.buffers,
             deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, 0)),
         };
         let came = || self.clock.now();

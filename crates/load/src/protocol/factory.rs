@@ -18,19 +18,12 @@ use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
 use super::fields::fields;
 use super::http2::{TIMEOUT, Tunnels, call, http2, http2_request, limits, of_target};
+use super::longest::{MAX_INFLATED, MAX_MESSAGE, max_message};
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
 };
 use crate::source::Payloads;
 use crate::source::traffic::{Opening, Route, Routes};
-
-/// Largest message that a client accepts, bytes, where it flows through as it is.
-const MAX_MESSAGE: u64 = 1 << 40;
-/// The same where a few bytes may come to be a thousand times as many, and a right reply's length
-/// is not known.
-const MAX_INFLATED: u64 = 128 << 20;
-/// So much longer than a right reply a wrong one may be, and is still read to its end.
-const SLACK: u64 = 64 * 1024;
 
 /// Makes sessions: what all connections of a plan share, rendered once.
 #[derive(Debug, Clone)]
@@ -433,21 +426,4 @@ fn upgrade(
     };
     config.validate().map_err(|error| of_target(&error))?;
     Ok(Arc::new(config))
-}
-
-/// The longest message that is worth taking in.
-fn max_message(target: &Target) -> u64 {
-    if target.deflate.is_none() {
-        return MAX_MESSAGE;
-    }
-    let right = match &target.expect.content {
-        ContentRule::Echo | ContentRule::Broadcast => Payloads::new(&target.payload).longest(),
-        ContentRule::Fixed(content) => content.len(),
-        ContentRule::Learned
-        | ContentRule::Any
-        | ContentRule::Matching(_)
-        | ContentRule::Shaped(_)
-        | ContentRule::Messages(_) => return MAX_INFLATED,
-    };
-    2 * right as u64 + SLACK
 }

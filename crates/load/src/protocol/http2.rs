@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
-use wiretrial_proto::grpc::timeout;
+use wiretrial_proto::grpc::{ACCEPTED, ENCODING, GZIP, timeout};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{
     Http2Client, Http2Connect, Http2Limits, Http2Request, Http2WebSockets,
@@ -15,6 +15,7 @@ use wiretrial_proto::websocket::WebSocketConfig;
 
 use super::Protocol;
 use super::fields::fields;
+use super::longest::max_inflated;
 use crate::plan::grpc::GrpcPlan;
 use crate::plan::{Plan, PlanError, Target};
 
@@ -77,7 +78,11 @@ pub(super) fn http2(
 /// What the server may send.
 pub(super) fn limits(target: &Target) -> Http2Limits {
     let (stream_window, connection_window) = (target.windows.stream, target.windows.connection);
-    Http2Limits { stream_window, connection_window, ..Http2Limits::default() }
+    let mut limits = Http2Limits { stream_window, connection_window, ..Http2Limits::default() };
+    if target.grpc.is_some_and(|calls| calls.gzip) {
+        limits.max_inflated = u32::try_from(max_inflated(target)).unwrap_or(u32::MAX);
+    }
+    limits
 }
 
 /// A call with what the plan says beside its messages.
@@ -92,6 +97,9 @@ pub(super) fn call(
     let mut headers: Vec<_> =
         target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
     headers.extend(deadline.as_ref().map(|deadline| (TIMEOUT, text(deadline.as_str()))));
+    if calls.gzip {
+        headers.extend([ENCODING, ACCEPTED].map(|name| (name, text(GZIP))));
+    }
     let call = Http2Request::call(url.http_scheme(), &url.path, &url.authority, &headers, close);
     call.map_err(|error| of_target(&error))
 }

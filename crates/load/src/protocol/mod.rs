@@ -7,6 +7,7 @@ mod broadcast;
 mod factory;
 mod fields;
 mod http2;
+mod longest;
 #[cfg(test)]
 pub(crate) mod multiplexed;
 
@@ -50,17 +51,14 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// The compression of messages that was agreed on, as the server would say it.
+    /// The compression of messages that was agreed on, as the server would say it, or as it has done it.
     pub(crate) fn deflate(&self) -> Option<String> {
         let agreed = match self {
             Self::WebSocket(session) => session.deflate(),
             Self::WebSockets(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
-            Self::Http(_)
-            | Self::Http2(_)
-            | Self::Stream(_)
-            | Self::Styx(_)
-            | Self::SocketIo(_) => None,
+            Self::Http2(session) => return session.gzip().map(in_gzip),
+            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
             #[cfg(test)]
             Self::Multiplexed(_) => None,
         };
@@ -86,6 +84,21 @@ impl Protocol {
         match self {
             Self::Http2(session) => session.said(),
             _ => &[],
+        }
+    }
+
+    /// Appends a call whose messages follow: this is the first of them. Gives its stream; none: no calls are made.
+    pub(crate) fn encode_first(&mut self, first: &Message<'_>, out: &mut Vec<u8>) -> Option<u32> {
+        match self {
+            Self::Http2(session) => session.encode_first(first, out),
+            _ => None,
+        }
+    }
+
+    /// Appends the next message of a call on its stream.
+    pub(crate) fn say(&mut self, stream: u32, message: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        if let Self::Http2(session) = self {
+            session.say(stream, message, is_last, out);
         }
     }
 
@@ -142,6 +155,11 @@ impl Protocol {
             event => Ok(event),
         }
     }
+}
+
+/// In what messages go where calls take replies in gzip.
+fn in_gzip(has_come: bool) -> String {
+    if has_come { "gzip" } else { "gzip, replies uncompressed" }.to_owned()
 }
 
 macro_rules! each {

@@ -5,8 +5,11 @@ use wiretrial_proto::Fill;
 use super::headers::Numbers;
 use super::json::JsonText;
 use super::long::{LONG, Long};
+use super::packed::Packed;
 use super::streams::Streams;
+use super::talks::Talks;
 use super::template::Template;
+use crate::plan::grpc::Pace;
 use crate::plan::{PayloadPlan, Target};
 
 /// Payloads by sequence number. Each worker has its own, since the bytes are written in place.
@@ -18,6 +21,10 @@ pub struct Payloads {
     numbers: Option<Box<Numbers>>,
     /// Where each message asks for a stream of events.
     streams: Option<Box<Streams>>,
+    /// Where messages go compressed.
+    packed: Option<Box<Packed>>,
+    /// Where the messages of a call go one by one.
+    talks: Option<Box<Talks>>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,13 +52,41 @@ impl Payloads {
             }
         };
         let longest = kind.longest();
-        Self { kind, longest, numbers: None, streams: None }
+        Self { kind, longest, numbers: None, streams: None, packed: None, talks: None }
     }
 
-    /// The same of requests to this target, with what is laid into their header fields.
+    /// The same of requests to this target, as they go, with what is laid into their header fields.
     pub(crate) fn of(target: &Target) -> Self {
         let numbers = target.profile.as_ref().and_then(Numbers::new);
-        Self { numbers: numbers.map(Box::new), ..Self::new(&target.payload) }
+        let numbers = numbers.map(Box::new);
+        let payloads = Self { numbers, ..Self::new(&target.payload) };
+        match &target.grpc {
+            Some(calls) if calls.gzip => payloads.in_gzip(),
+            _ => payloads,
+        }
+    }
+
+    /// The same, and they go with their messages in gzip.
+    fn in_gzip(self) -> Self {
+        let known = match &self.kind {
+            Kind::Fixed(bytes) => std::slice::from_ref(bytes),
+            Kind::List(list) => list.as_slice(),
+            Kind::Template(_) | Kind::Json(_) | Kind::Long(_) => &[],
+        };
+        let packed = Packed::knowing(known);
+        Self { packed: Some(Box::new(packed)), ..self }
+    }
+
+    /// The same, and the messages of a call go so.
+    #[must_use]
+    pub(crate) fn talking(self, pace: Pace) -> Self {
+        Self { talks: Some(Box::new(Talks::new(pace))), ..self }
+    }
+
+    /// Calls whose messages go one by one; none: all at once.
+    #[inline]
+    pub(crate) fn talks(&mut self) -> Option<&mut Talks> {
+        self.talks.as_deref_mut()
     }
 
     /// The same, and each message asks for one of these streams.
@@ -78,26 +113,44 @@ impl Payloads {
         self.kind.get(seq)
     }
 
-    /// The payload of all messages, where they have the same, and the same header fields.
+    /// The payload of all messages, where they have the same and go as they are, at once, and with the same header
+    /// fields.
     #[inline]
     pub(crate) fn alike(&self) -> Option<&[u8]> {
+        let is_alike = self.numbers.is_none() && self.packed.is_none() && self.talks.is_none();
         match &self.kind {
-            Kind::Fixed(bytes) if self.numbers.is_none() => Some(bytes),
+            Kind::Fixed(bytes) if is_alike => Some(bytes),
             _ => None,
         }
     }
 
-    /// The same, and what is laid into the header fields of that message; none: they have no holes.
+    /// The same as it goes, and what is laid into the header fields of that message; none: they have no holes.
     #[inline]
     pub(crate) fn message(&mut self, seq: u64) -> (&[u8], Option<Fill<'_>>) {
-        let fill = self.numbers.as_mut().map(|numbers| numbers.fill(seq));
-        (self.kind.get(seq), fill)
+        let Self { kind, packed, numbers, .. } = self;
+        let payload = match packed {
+            None => kind.get(seq),
+            Some(packed) => {
+                if packed.knows() {
+                    packed.of(seq)
+                } else {
+                    packed.pack(kind.get(seq))
+                }
+            }
+        };
+        (payload, numbers.as_mut().map(|numbers| numbers.fill(seq)))
     }
 
     /// Is something laid into the header fields of messages?
     #[inline]
     pub(crate) fn fills_heads(&self) -> bool {
         self.numbers.is_some()
+    }
+
+    /// Its length, bytes, where it goes compressed.
+    #[inline]
+    pub(crate) fn length_before(&self, seq: u64) -> Option<usize> {
+        self.packed.as_ref().map(|_| self.length(seq))
     }
 
     /// Are these bytes the payload of the message with this number?

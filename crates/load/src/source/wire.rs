@@ -55,7 +55,7 @@ impl Come {
         begun: &mut Vec<u8>,
     ) -> Result<(), String> {
         while let Some(part) = self.frames.next(&mut piece).map_err(str::to_owned)? {
-            let Part { piece, begins, ends } = part;
+            let Part { piece, begins, ends, .. } = part;
             self.count = self.count.saturating_add(u32::from(ends));
             let Some(wire) = &right.wire else { continue };
             if begins.is_some_and(|length| length > MOST_LOOKED_AT) {

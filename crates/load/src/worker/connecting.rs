@@ -132,6 +132,7 @@ impl<M: Machine> Worker<M> {
         if self.users.is_some() {
             connection.go_again();
         }
+        self.ask_on(index, now);
         if is_open && !self.encode_again_for_user(index, now) {
             let connection = &mut self.connections[index as usize];
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);

@@ -14,6 +14,7 @@ mod openings;
 mod sessions;
 mod stages;
 mod streams;
+mod talks;
 mod tally;
 mod traffic;
 mod turns;
@@ -211,6 +212,7 @@ impl<M: Machine> Worker<M> {
         self.retry(now);
         self.sweep(now);
         self.free_rested(now);
+        self.say_due(now);
         self.pump(now);
 
         // As of the instant up to which all is sent: what fell due since does not wait.

@@ -12,9 +12,12 @@ use crate::measure::Class;
 use crate::plan::{LoopPlan, Plan};
 use crate::source::{Payloads, Streams};
 
-/// What messages of a plan carry, and the streams that they ask for.
+/// What messages of a plan carry, and the streams that they ask for, or when those of a call go.
 pub(super) fn payloads<M: Machine>(plan: &Plan, clock: &M) -> Payloads {
     let payloads = Payloads::of(&plan.target);
+    if let Some(pace) = plan.target.grpc.and_then(|calls| calls.pace) {
+        return payloads.talking(pace);
+    }
     if !plan.target.sse {
         return payloads;
     }

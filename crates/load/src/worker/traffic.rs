@@ -101,6 +101,7 @@ impl<M: Machine> Worker<M> {
         if self.is_full_for(index, messages) {
             self.renew(index, now);
         }
+        self.ask_on(index, now);
         let connection = &mut self.connections[index as usize];
         match connection.state {
             State::Ready => {
@@ -266,7 +267,7 @@ impl<M: Machine> Worker<M> {
     }
 
     /// Whether this names the socket that its connection has now.
-    fn is_current(&self, key: Key) -> bool {
+    pub(super) fn is_current(&self, key: Key) -> bool {
         let connection = self.connections.get(key.slot as usize);
         connection.is_some_and(|connection| connection.generation == key.generation)
     }
@@ -317,6 +318,7 @@ impl<M: Machine> Worker<M> {
             open_loop,
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
+            buffers: &mut self.buffers,
             deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, index)),
         };
         let connection = &mut self.connections[index as usize];
@@ -382,6 +384,7 @@ impl<M: Machine> Worker<M> {
         } else if self.has_had_its_share(index) || self.is_done(index) {
             self.renew(index, now);
         } else {
+            self.ask_on(index, now);
             self.encode_rest(index);
             if self.connections[index as usize].has_output() {
                 self.flush(index, now);

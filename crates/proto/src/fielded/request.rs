@@ -6,7 +6,7 @@
 
 use super::inbound::OF_CONNECTIONS;
 use crate::Fill;
-use crate::grpc::CONTENT_TYPE;
+use crate::grpc::{ACCEPTED, CONTENT_TYPE, accepts_gzip};
 use crate::http1::{BadRequest, HeadPart, PayloadLength, RequestHead};
 use crate::packed::{Secrecy, write_value_head};
 use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
@@ -40,6 +40,7 @@ pub(crate) struct Origin<'a> {
 
 /// A request's fields: checked and encoded when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a request")]
 pub(crate) struct Rendered {
     parts: Box<[Part]>,
     holes: usize,
@@ -49,6 +50,7 @@ pub(crate) struct Rendered {
     cookie: Box<[u8]>,
     is_head: bool,
     is_call: bool,
+    accepts_gzip: bool,
     closes: bool,
 }
 
@@ -121,13 +123,17 @@ impl Rendered {
             all.push(("content-type", text(CONTENT_TYPE)));
         }
         all.extend(headers.iter().cloned());
+        let is_accepted = |part: &HeadPart<'_>| matches!(part, HeadPart::Text(list) if accepts_gzip(list.as_bytes()));
+        let accepts_gzip = headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case(ACCEPTED) && value.iter().any(is_accepted)
+        });
         let target = text(target);
         let length = PayloadLength::Varying;
         RequestHead::with_holes("POST", &target, origin.authority, &all, close, length)?;
         let mut field = origin.packing.field;
         let mut made = Draft::of(origin, &mut field, "POST", &target, &all);
         made.field("te", &text("trailers"), Secrecy::Plain);
-        Ok(made.rendered(PayloadLength::None, false, true, close))
+        Ok(Self { accepts_gzip, ..made.rendered(PayloadLength::None, false, true, close) })
     }
 
     /// Appends the block of one request with a payload of `length` bytes, which must be what was
@@ -204,6 +210,11 @@ impl Rendered {
     /// Is it a call of gRPC?
     pub(crate) const fn is_call(&self) -> bool {
         self.is_call
+    }
+
+    /// Is it a call to which messages may come in gzip?
+    pub(crate) const fn accepts_gzip(&self) -> bool {
+        self.accepts_gzip
     }
 
     /// Is it the last on its connection?
@@ -331,6 +342,7 @@ impl<'f, 'c> Draft<'f, 'c> {
             length,
             is_head,
             is_call,
+            accepts_gzip: false,
             closes,
         }
     }

@@ -4,6 +4,9 @@
 
 /// Bytes before each message: whether it is compressed, and its length.
 pub const PREFIX: usize = 5;
+/// What is said of a flag that means nothing.
+pub(super) const WRONG_FLAG: &str = "a message whose compressed flag is neither 0 nor 1";
+const COMPRESSED: &str = "a compressed message, which nobody has asked for";
 
 /// Appends what goes before a message of this length.
 pub fn write_prefix(length: u32, out: &mut Vec<u8>) {
@@ -40,6 +43,8 @@ pub struct Part<'a> {
     pub begins: Option<u32>,
     /// They are its last ones.
     pub ends: bool,
+    /// The message is compressed.
+    pub is_compressed: bool,
 }
 
 impl Deframer {
@@ -50,6 +55,27 @@ impl Deframer {
     /// A message that is compressed, which nobody has asked for.
     #[inline]
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, &'static str> {
+        self.step(input, 0)
+    }
+
+    /// The same where messages may be compressed.
+    ///
+    /// # Errors
+    /// A message of which nobody knows whether it is.
+    #[inline]
+    pub fn next_of_any<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Option<Part<'a>>, &'static str> {
+        self.step(input, 1)
+    }
+
+    #[inline]
+    fn step<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        most_flag: u8,
+    ) -> Result<Option<Part<'a>>, &'static str> {
         let mut begins = None;
         if (self.known as usize) < PREFIX {
             let wanted = PREFIX - self.known as usize;
@@ -57,8 +83,8 @@ impl Deframer {
             self.prefix[self.known as usize..][..front.len()].copy_from_slice(front);
             self.known += front.len() as u8;
             *input = rest;
-            if self.known > 0 && self.prefix[0] != 0 {
-                return Err("a compressed message, which nobody has asked for");
+            if self.known > 0 && self.prefix[0] > most_flag {
+                return Err(if self.prefix[0] == 1 { COMPRESSED } else { WRONG_FLAG });
             }
             if (self.known as usize) < PREFIX {
                 return Ok(None);
@@ -77,7 +103,7 @@ impl Deframer {
         if piece.is_empty() && begins.is_none() {
             return Ok(None);
         }
-        Ok(Some(Part { piece, begins, ends }))
+        Ok(Some(Part { piece, begins, ends, is_compressed: self.prefix[0] == 1 }))
     }
 
     /// Takes a piece of content, and says how many messages ended in it.
@@ -107,7 +133,7 @@ mod tests {
     fn messages(bytes: &[u8], cut: usize) -> Result<(Vec<Vec<u8>>, Deframer), &'static str> {
         let (mut deframer, mut all, mut current) = (Deframer::default(), Vec::new(), None);
         for mut input in bytes.chunks(cut) {
-            while let Some(Part { piece, begins, ends }) = deframer.next(&mut input)? {
+            while let Some(Part { piece, begins, ends, .. }) = deframer.next(&mut input)? {
                 if let Some(length) = begins {
                     assert!(current.is_none(), "one ends before the next begins");
                     current = Some((length, Vec::new()));
@@ -153,9 +179,24 @@ mod tests {
 
     #[test]
     fn compressed_messages_are_refused_at_their_first_byte() {
-        for flag in [1, 2, 255] {
-            assert!(messages(&[flag], 1).is_err());
-            assert!(messages(&[0, 0, 0, 0, 0, flag, 0, 0, 0, 0], 3).is_err());
+        for (flag, why) in [(1, COMPRESSED), (2, WRONG_FLAG), (255, WRONG_FLAG)] {
+            assert_eq!(messages(&[flag], 1), Err(why));
+            assert_eq!(messages(&[0, 0, 0, 0, 0, flag, 0, 0, 0, 0], 3), Err(why));
         }
+    }
+
+    #[test]
+    fn messages_that_may_be_compressed_say_whether_they_are() {
+        let bytes = [1, 0, 0, 0, 2, 7, 8, 0, 0, 0, 0, 1, 9, 1, 0, 0, 0, 0];
+        for cut in 1..=bytes.len() {
+            let (mut deframer, mut ended) = (Deframer::default(), Vec::new());
+            for mut input in bytes.chunks(cut) {
+                while let Some(part) = deframer.next_of_any(&mut input).expect("messages") {
+                    ended.extend(part.ends.then_some(part.is_compressed));
+                }
+            }
+            assert_eq!(ended, [true, false, true], "cut to {cut}");
+        }
+        assert_eq!(Deframer::default().next_of_any(&mut &[2][..]), Err(WRONG_FLAG));
     }
 }

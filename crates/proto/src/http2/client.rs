@@ -2,6 +2,8 @@
 //!
 //! Knows which stream carries which message; must not know what a reply should have been.
 
+mod calls;
+
 use std::sync::Arc;
 
 use super::allowance::Http2Use;
@@ -9,7 +11,9 @@ use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::keeping::Table;
+use super::packed::Packed;
 use super::request::Http2Request;
+use super::reset::words;
 use super::said::{Asked, Came, Said};
 use crate::fielded::MOST_REFUSED;
 use crate::grpc::MESSAGE;
@@ -40,6 +44,18 @@ pub struct Http2Client {
     table: Table,
     /// Where requests are encoded.
     block: Vec<u8>,
+    /// Compressed messages that have not come whole.
+    packed: Packed,
+}
+
+/// What is next to be done with a piece of content.
+enum Look {
+    /// It is told as it is.
+    Tell,
+    /// The same, and the call's status is still to come.
+    Await,
+    /// Its messages may be compressed.
+    Unpack,
 }
 
 /// May requests follow?
@@ -77,12 +93,8 @@ impl Http2Client {
             refused: 0,
             table: Table::Empty,
             block: Vec::new(),
+            packed: Packed::default(),
         }
-    }
-
-    /// What the server said of the last call that it did not end with OK, as it stands in its field.
-    pub fn said(&self) -> &[u8] {
-        &self.said
     }
 
     /// What comes from here on came at this instant, nanoseconds; what was encoded before went out
@@ -125,31 +137,7 @@ impl ClientSession for Http2Client {
 
     #[inline]
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
-        debug_assert!(self.is_open(), "no request may follow");
-        let Message { number, route, payload, fill } = *message;
-        let made = &self.requests[route];
-        self.block.clear();
-        self.connection.begin_block(&mut self.block);
-        if !self.block.is_empty() {
-            // The peer has less room than what holds by itself, and is told that none of it is used.
-            self.table = Table::Unused;
-        }
-        let request = made.rendered(self.table);
-        let same = request.same(fill).filter(|_| self.block.is_empty());
-        if same.is_none() {
-            request.write(payload.len() as u64, fill, &mut self.block);
-        }
-        let asked = Asked::of(number, request);
-        let block = same.unwrap_or(&self.block);
-        let Some(id) = self.connection.ask(asked, block, payload, out) else { return };
-        if made.keeps() && self.table == Table::Empty {
-            self.table = Table::Filled;
-        }
-        // Half of the numbers there are is enough for one connection, and never runs out in the
-        // middle of what was begun.
-        if request.closes() || id > frame::WIDEST / 2 {
-            self.state = State::Leaving;
-        }
+        self.ask(message, true, out);
     }
 
     #[inline]
@@ -210,7 +198,18 @@ impl ClientSession for Http2Client {
                 Some(Happened::Content { id, piece, is_end, .. }) => {
                     match self.look_at(id, piece) {
                         Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
-                        Ok(true) if is_end && !piece.is_empty() => {
+                        Ok(Look::Unpack) => match self.unpack(id, piece, scratch) {
+                            Err(bad) => self.fail_of(id, bad, out),
+                            Ok(()) if !scratch.unpacked.is_empty() => {
+                                self.over = is_end.then_some(id);
+                                let (tag, piece) = (self.tag(id), &scratch.unpacked[..]);
+                                let event = tag.map(|tag| Event::Chunk { tag, piece });
+                                return Ok(Step { consumed, event });
+                            }
+                            Ok(()) if is_end => self.replied(id, &[], out),
+                            Ok(()) => None,
+                        },
+                        Ok(Look::Await) if is_end && !piece.is_empty() => {
                             // A failure has no payload, and these may be whole messages.
                             self.over = Some(id);
                             self.tag(id).map(|tag| Event::Chunk { tag, piece })
@@ -295,6 +294,41 @@ impl ClientSession for Http2Client {
 }
 
 impl Http2Client {
+    /// Appends a request, of whose content this is all, or the beginning. Gives its stream.
+    #[inline]
+    fn ask(&mut self, message: &Message<'_>, is_all: bool, out: &mut Vec<u8>) -> Option<u32> {
+        debug_assert!(self.is_open(), "no request may follow");
+        let Message { number, route, payload, fill } = *message;
+        let made = &self.requests[route];
+        self.block.clear();
+        self.connection.begin_block(&mut self.block);
+        if !self.block.is_empty() {
+            // The peer has less room than what holds by itself, and is told that none of it is used.
+            self.table = Table::Unused;
+        }
+        let request = made.rendered(self.table);
+        let same = request.same(fill).filter(|_| self.block.is_empty());
+        if same.is_none() {
+            request.write(payload.len() as u64, fill, &mut self.block);
+        }
+        let asked = Asked::of(number, request);
+        let block = same.unwrap_or(&self.block);
+        let id = if is_all {
+            self.connection.ask(asked, block, payload, out)?
+        } else {
+            self.connection.begin(asked, block, payload, out)?
+        };
+        if made.keeps() && self.table == Table::Empty {
+            self.table = Table::Filled;
+        }
+        // Half of the numbers there are is enough for one connection, and never runs out in the
+        // middle of what was begun.
+        if request.closes() || id > frame::WIDEST / 2 {
+            self.state = State::Leaving;
+        }
+        Some(id)
+    }
+
     /// Fields came: the head of a reply, an interim one, or what is behind its content.
     fn fields(
         &mut self,
@@ -346,22 +380,6 @@ impl Http2Client {
                 Ok(())
             }
             Err(detail) => Err(self.fail(id, ErrorCode::ProtocolError, detail, out)),
-        }
-    }
-
-    /// Looks where the messages of a call are in a piece of its reply; true: the call's status is still to come.
-    #[inline]
-    fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<bool, &'static str> {
-        if !self.has_calls {
-            return Ok(false);
-        }
-        let stream = self.connection.stream(id).map(|stream| &mut stream.heard.message);
-        match stream {
-            // What another server than one of gRPC says has none.
-            Some(Asked { is_call: true, status: call::MISSING, frames, .. }) => {
-                frames.pass(piece).map(|_| true)
-            }
-            _ => Ok(false),
         }
     }
 
@@ -446,24 +464,5 @@ impl Http2Client {
         frame::write_goaway(0, why.code, out);
         self.state = State::Closed;
         ProtocolError::new(why.class, why.detail)
-    }
-}
-
-pub(super) const fn words(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::NoError => "the server reset the stream: NO_ERROR",
-        ErrorCode::ProtocolError => "the server reset the stream: PROTOCOL_ERROR",
-        ErrorCode::InternalError => "the server reset the stream: INTERNAL_ERROR",
-        ErrorCode::FlowControlError => "the server reset the stream: FLOW_CONTROL_ERROR",
-        ErrorCode::SettingsTimeout => "the server reset the stream: SETTINGS_TIMEOUT",
-        ErrorCode::StreamClosed => "the server reset the stream: STREAM_CLOSED",
-        ErrorCode::FrameSizeError => "the server reset the stream: FRAME_SIZE_ERROR",
-        ErrorCode::RefusedStream => "the server reset the stream: REFUSED_STREAM",
-        ErrorCode::Cancel => "the server reset the stream: CANCEL",
-        ErrorCode::CompressionError => "the server reset the stream: COMPRESSION_ERROR",
-        ErrorCode::ConnectError => "the server reset the stream: CONNECT_ERROR",
-        ErrorCode::EnhanceYourCalm => "the server reset the stream: ENHANCE_YOUR_CALM",
-        ErrorCode::InadequateSecurity => "the server reset the stream: INADEQUATE_SECURITY",
-        ErrorCode::Http11Required => "the server reset the stream: HTTP_1_1_REQUIRED",
     }
 }

@@ -51,6 +51,8 @@ pub struct Http2Limits {
     pub max_streams: u32,
     /// The peer may ask for another protocol on a stream: CONNECT with a protocol (RFC 8441).
     pub connect_protocol: bool,
+    /// The longest that a compressed message of a reply to a call of gRPC may come to be, bytes.
+    pub max_inflated: u32,
 }
 
 impl Default for Http2Limits {
@@ -64,6 +66,7 @@ impl Default for Http2Limits {
             max_header_list: crate::head::MAX_HEAD as u32,
             max_streams: u32::MAX,
             connect_protocol: false,
+            max_inflated: 16 << 20,
         }
     }
 }
@@ -81,7 +84,7 @@ pub(super) enum Side {
 #[derive(Debug)]
 pub(super) struct Connection<M> {
     side: Side,
-    limits: Http2Limits,
+    pub(super) limits: Http2Limits,
     pub(super) peer: Settings,
     decoder: HpackDecoder,
     /// The last blocks that were read: of a message's head, and behind its content. None: they are not
@@ -137,6 +140,8 @@ pub(super) struct Stream<M> {
     we_end: bool,
     /// Content of ours waits for a window.
     is_held: bool,
+    /// More of ours follows, which has not been said yet.
+    pub(super) we_go_on: bool,
     /// Both directions end by themselves: another protocol is spoken on it.
     pub(super) is_tunnel: bool,
     /// What we may send; a setting can make it negative (RFC 9113 section 6.9.2).
@@ -308,7 +313,8 @@ impl<M: Default> Connection<M> {
     #[inline]
     pub(super) fn finish(&mut self, id: u32, out: &mut Vec<u8>) -> Option<M> {
         let taken = self.streams.remove(id, |stream| {
-            (mem::take(&mut stream.heard.message), stream.is_held || !stream.has_ended)
+            let is_cut_short = stream.is_held || stream.we_go_on || !stream.has_ended;
+            (mem::take(&mut stream.heard.message), is_cut_short)
         });
         let (message, is_cut_short) = taken?;
         self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
@@ -318,7 +324,7 @@ impl<M: Default> Connection<M> {
         }
         if is_cut_short {
             // Who answers without taking all of the message asks so for the rest to be left out
-            // (RFC 9113 section 8.1).
+            // (RFC 9113 section 8.1). Who was answered before its end leaves it out.
             self.forget(id, ErrorCode::NoError, out);
         }
         Some(message)

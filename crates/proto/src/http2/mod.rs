@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
-//! websockets -> client;   client, websockets -> request;   client -> said -> call, connection
+//! client, websockets -> request, reset;   client -> packed;   client -> said -> call, connection
 //! request, said, websockets, server -> crate::fielded;   client, request -> keeping -> settings, hpack
 //! ```
 
@@ -16,7 +16,9 @@ mod connection;
 mod frame;
 pub mod hpack;
 mod keeping;
+mod packed;
 mod request;
+mod reset;
 mod said;
 mod server;
 mod settings;

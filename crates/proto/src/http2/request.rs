@@ -86,7 +86,8 @@ impl Http2Request {
 
     /// A call of gRPC: a POST whose content has no length, and a client that takes trailers. Its type may be
     /// said among the headers. The status of its reply is that of the call, or that of HTTP where that says more;
-    /// content is as it came, its messages behind their prefixes.
+    /// content is as it came, its messages behind their prefixes. Where the headers accept gzip, messages that came in it
+    /// are told as they were before.
     ///
     /// # Errors
     /// As [`with_holes`](Self::with_holes).

@@ -11,6 +11,7 @@ use crate::grpc::{self, Deframer};
 
 /// A message whose reply has not come whole.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a message")]
 pub(super) struct Asked {
     pub(super) number: u64,
     /// The reply's; 0: its head has not come. Of a call of gRPC, that of the call.
@@ -19,6 +20,10 @@ pub(super) struct Asked {
     pub(super) is_head: bool,
     /// It is a call of gRPC.
     pub(super) is_call: bool,
+    /// Of a call: its reply may have messages in gzip.
+    pub(super) accepts_gzip: bool,
+    /// Of a call: it has, and where that was asked for.
+    pub(super) is_gzip: bool,
     /// Of a call: where the messages of its content are.
     pub(super) frames: Deframer,
 }
@@ -26,8 +31,9 @@ pub(super) struct Asked {
 /// What fields say of a reply, to a request of HTTP and to a call of gRPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Said {
-    /// `called` is what [`Asked`] keeps of it where it replies to a call, or why it is no such reply.
-    Head { response: Response, called: Result<u16, &'static str> },
+    /// `called` is what [`Asked`] keeps of it where it replies to a call, or why it is no such reply; `is_gzip`:
+    /// those messages of it that are compressed are so.
+    Head { response: Response, called: Result<u16, &'static str>, is_gzip: bool },
     /// Behind content: the status of a call, if it stands there.
     Behind { status: Result<Option<u16>, &'static str> },
 }
@@ -46,7 +52,9 @@ impl Asked {
     /// The message with this number is such a request.
     #[inline]
     pub(super) fn of(number: u64, request: &Rendered) -> Self {
-        Self { number, is_head: request.is_head(), is_call: request.is_call(), ..Self::default() }
+        let (is_head, is_call) = (request.is_head(), request.is_call());
+        let accepts_gzip = request.accepts_gzip();
+        Self { number, is_head, is_call, accepts_gzip, ..Self::default() }
     }
 
     /// Is it a call whose status is known, and is not OK?
@@ -63,7 +71,9 @@ impl Said {
             ..200 => Ok(0),
             http => call::head(http, fields, is_end),
         };
-        Ok(Self::Head { response, called })
+        let is_gzip = called == Ok(call::MISSING)
+            && fields.get(grpc::ENCODING.as_bytes()).is_some_and(grpc::is_gzip);
+        Ok(Self::Head { response, called, is_gzip })
     }
 
     /// What fields say behind content.
@@ -79,13 +89,14 @@ impl Said {
     #[inline]
     pub(super) fn hear(self, heard: &mut Heard<Asked>, is_end: bool) -> Result<Came, &'static str> {
         match self {
-            Self::Head { response, called } => {
+            Self::Head { response, called, is_gzip } => {
                 let status = match response.status {
                     ..200 => 0,
                     _ if heard.message.is_call => called?,
                     http => http,
                 };
                 heard.message.status = status;
+                heard.message.is_gzip = is_gzip && heard.message.accepts_gzip;
                 heard.missing = response.promised(heard.message.is_head);
                 heard.has_head = response.is_final(is_end)?;
                 if is_end {

@@ -7,6 +7,7 @@ mod known;
 pub(crate) use known::{KnownHead, Verdict};
 
 use crate::fields::FieldList;
+use crate::grpc::Gunzip;
 
 /// What codecs share, so that one serves all connections of a thread: room for payload that does
 /// not stand in the input as it is, in which nothing stays between two calls, and what was last
@@ -20,6 +21,9 @@ pub struct Scratch {
     pub(crate) head: KnownHead,
     /// Fields that were decoded last.
     pub(crate) fields: FieldList,
+    /// What makes messages of gRPC what they were, and the last piece of content in which it did.
+    pub(crate) gunzip: Gunzip,
+    pub(crate) unpacked: Vec<u8>,
 }
 
 impl Scratch {

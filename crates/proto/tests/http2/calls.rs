@@ -148,3 +148,37 @@ fn what_grpc_forbids_fails_its_call_alone() {
         assert_eq!(events, ["failed 10 Protocol", right], "{what}");
     }
 }
+
+#[test]
+fn messages_of_a_call_may_go_one_by_one() {
+    let ((mut client, _), mut scratch) = (calls(), Scratch::new());
+    let message = framed([&b"ab"[..]]).expect("a short one");
+    let mut out = Vec::new();
+    let first = Message { route: 1, ..Message::new(13, &message) };
+    let stream = client.encode_first(&first, &mut out).expect("a stream");
+    assert_eq!(stream, 7);
+    client.say(stream, &message, false, &mut out);
+    client.say(stream, &message, true, &mut out);
+    let said = told(&out);
+    assert!(said[0].starts_with("7: headers "), "{said:?}");
+    let ends: Vec<_> = said.iter().map(|what| what.ends_with(" end")).collect();
+    assert_eq!(ends, [false, false, false, true], "{said:?}");
+    // A call that is answered before its end is left, and nothing is said on it any more.
+    out.clear();
+    let first = Message { route: 1, ..Message::new(14, &message) };
+    let stream = client.encode_first(&first, &mut out).expect("a stream");
+    out.clear();
+    let end = headers(END, stream, &["grpc-status=0"]);
+    let bytes = [head(stream), frame(DATA, 0, stream, &message), end].concat();
+    let (mut rest, mut replied) = (&bytes[..], false);
+    while !rest.is_empty() {
+        let step = client.receive(rest, &mut scratch, &mut out).expect("a reply");
+        replied |= matches!(step.event, Some(Event::Reply(reply)) if reply.status == 0);
+        rest = &rest[step.consumed..];
+    }
+    assert!(replied);
+    assert_eq!(told(&out), [format!("{stream}: reset 0")]);
+    out.clear();
+    client.say(stream, &message, true, &mut out);
+    assert_eq!(out, b"");
+}

@@ -8,6 +8,7 @@ mod client;
 mod connects;
 mod frames;
 mod keeping;
+mod packed;
 mod play;
 mod repeats;
 mod round_trip;

@@ -27,6 +27,7 @@ use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 use self::scripted::{Asked, Scripted};
 use self::served::Served;
 use self::websocket::Socket;
+use super::encodings::Codecs;
 use super::grpc::{self, Call};
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id};
@@ -50,6 +51,8 @@ pub(crate) struct Http2Conversation {
     answers: u32,
     scripted: Scripted,
     websockets: websocket::Shared,
+    /// Of calls of gRPC.
+    codecs: Codecs,
 }
 
 /// A request that is not answered whole.
@@ -103,6 +106,7 @@ impl Http2Conversation {
             answers: 0,
             scripted: Scripted::default(),
             websockets: websocket::Shared::default(),
+            codecs: Codecs::default(),
         }
     }
 }
@@ -185,12 +189,7 @@ impl Conversation for Http2Conversation {
                 }
                 Some(Answer::WebSocket(_)) => self.hear(stream, piece, sink),
                 Some(Answer::Kept(kept, _)) => kept.extend_from_slice(piece),
-                Some(Answer::Call(call, flowing)) => {
-                    let flows = flowing.is_some();
-                    if call.piece(piece, !flows) && flows {
-                        self.codec.content(stream, piece, false, sink.out);
-                    }
-                }
+                Some(Answer::Call(..)) => self.hear_echoed(stream, piece, sink),
                 Some(Answer::Served(_)) => self.hear_call(stream, Some(piece), sink, member),
                 _ => {}
             },

@@ -5,6 +5,7 @@
 
 pub(crate) mod broadcast;
 mod due;
+mod encodings;
 mod grpc;
 pub(crate) mod http;
 pub(crate) mod http2;

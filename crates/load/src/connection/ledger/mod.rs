@@ -15,6 +15,7 @@ pub(crate) use numbered::Numbered;
 use wiretrial_proto::grpc::Deframer;
 
 use crate::clock::Nanos;
+use crate::plan::grpc::Pace;
 use crate::source::Progress;
 
 /// A message whose reply is awaited.
@@ -50,9 +51,63 @@ pub(crate) struct Messages {
     frames: Deframer,
     /// When the last one came, or the call was sent.
     last: Nanos,
+    /// Where those of the call go one by one, and not all have gone when it began.
+    pub(crate) talk: Option<Talk>,
+}
+
+/// A call whose messages go one by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Talk {
+    /// Of the session.
+    pub(crate) stream: u32,
+    /// Bytes of its payload that have gone: as they are, and as they went.
+    pub(crate) plain: usize,
+    pub(crate) gone: usize,
+    /// Messages that have gone, and those of the reply that have come.
+    pub(crate) said: u32,
+    pub(crate) heard: u32,
+    /// When the first went.
+    pub(crate) began: Nanos,
+    /// When the next is due; in turns when the last went.
+    pub(crate) due: Nanos,
+}
+
+impl Talk {
+    /// A message of the reply came: when that was due which it answers; none: it answers none.
+    fn answers(&mut self, pace: Pace, sent: Nanos) -> Option<Nanos> {
+        let before = self.heard;
+        self.heard += 1;
+        match pace {
+            _ if before >= self.said => None,
+            _ if before == 0 => Some(sent),
+            Pace::Every(interval) => Some(self.began + Nanos(interval.0 * u64::from(before))),
+            Pace::Turns => Some(self.due),
+        }
+    }
+
+    /// Is all answered that has gone?
+    pub(crate) fn is_answered(&self) -> bool {
+        self.heard == self.said
+    }
 }
 
 impl Messages {
+    /// A piece of the reply came to a call that was sent at this instant and goes on at this pace: tells for each message
+    /// that ended with it how long before that was due which it answers, or how long before the last one came.
+    pub(crate) fn answers(
+        &mut self,
+        (pace, sent): (Pace, Nanos),
+        piece: &[u8],
+        now: Nanos,
+        mut tell: impl FnMut(Nanos),
+    ) {
+        for _ in 0..self.frames.pass(piece).unwrap_or_default() {
+            let since = self.talk.as_mut().and_then(|talk| talk.answers(pace, sent));
+            tell(now - since.unwrap_or(self.last));
+            self.last = now;
+        }
+    }
+
     /// A piece of the reply came: how many messages ended with it, and how long after the one before them, or after
     /// the call was sent.
     pub(crate) fn piece(&mut self, piece: &[u8], now: Nanos) -> (u32, Nanos) {

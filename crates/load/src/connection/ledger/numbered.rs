@@ -321,7 +321,7 @@ impl Numbered {
 
     /// Has a reply begun to come?
     pub(crate) fn has_begun(&self) -> bool {
-        !self.begun.is_empty()
+        self.begun.iter().any(|(_, begun)| begun.first_byte.is_some())
     }
 
     /// What was begun on a connection that has ended came to nothing, and what waited for room on it

@@ -4,7 +4,7 @@ use wiretrial_proto::ErrorClass;
 
 use super::*;
 use crate::clock::Nanos;
-use crate::connection::Nobody;
+use crate::connection::{Buffers, Nobody};
 use crate::plan::PayloadPlan;
 use crate::source::{Payloads, Verifier};
 
@@ -16,7 +16,7 @@ fn a_peer_that_refuses_a_message_is_there() {
     let (mut received, mut recorder) = (Received::default(), Recorder::default());
     let error = ProtocolError::new(ErrorClass::TooBig, "refused");
     let verifier = Verifier::Any;
-    let mut payloads = Payloads::new(&PayloadPlan::None);
+    let (mut payloads, mut buffers) = (Payloads::new(&PayloadPlan::None), Buffers::default());
     let mut expected = Expected {
         witness: Nobody,
         verifier: &verifier,
@@ -25,6 +25,7 @@ fn a_peer_that_refuses_a_message_is_there() {
         open_loop: false,
         payloads: &mut payloads,
         recorder: &mut recorder,
+        buffers: &mut buffers,
         deliveries: None,
         calls: None,
     };

@@ -26,10 +26,12 @@ pub(super) struct Host {
     log: Log,
     /// By socket.
     lines: BTreeMap<u32, Line>,
-    /// Which request has which stream, of all that came.
-    streams: Vec<u32>,
-    /// What tokens stand for: a request, and one of its deeds.
-    due: Vec<(usize, usize)>,
+    on_message: Vec<Vec<(u64, Deed)>>,
+    /// Requests that came whole, and pieces of requests.
+    requests: usize,
+    messages: usize,
+    /// What tokens stand for: what is done, on which stream.
+    due: Vec<(u32, Deed)>,
 }
 
 /// A connection.
@@ -46,7 +48,9 @@ impl Host {
             reads_after: script.reads_after,
             log,
             lines: BTreeMap::new(),
-            streams: Vec::new(),
+            on_message: script.on_message.clone(),
+            requests: 0,
+            messages: 0,
             due: Vec::new(),
         }
     }
@@ -71,7 +75,17 @@ impl Host {
                     let target = target.unwrap_or_default();
                     self.note(wires, format!("{socket}/{stream} asks for {target}{id}"));
                 }
-                Some(Http2Event::End { stream }) => self.plan(wires, socket, stream),
+                Some(Http2Event::Chunk { stream, piece }) if !self.on_message.is_empty() => {
+                    self.note(wires, format!("{socket}/{stream} says {} bytes", piece.len()));
+                    let deeds = self.on_message.get(self.messages).cloned();
+                    self.messages += 1;
+                    self.plan(wires, socket, stream, deeds);
+                }
+                Some(Http2Event::End { stream }) => {
+                    let deeds = self.deeds.get(self.requests).cloned();
+                    self.requests += 1;
+                    self.plan(wires, socket, stream, deeds);
+                }
                 Some(Http2Event::Gone { stream }) => {
                     self.note(wires, format!("{socket}/{stream} is taken back"));
                 }
@@ -83,22 +97,25 @@ impl Host {
         self.lines.insert(socket, line);
     }
 
-    /// A request is complete: what its script says follows from here on.
-    fn plan(&mut self, wires: &mut Wires, socket: u32, stream: u32) {
-        let request = self.streams.len();
-        self.streams.push(stream);
-        let deeds = self.deeds.get(request).map_or(&[][..], Vec::as_slice);
-        for (number, (after, _)) in deeds.iter().enumerate() {
-            wires.call(socket, *after, self.due.len() as u64);
-            self.due.push((request, number));
+    /// What the script says of what came follows from here on.
+    fn plan(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        stream: u32,
+        deeds: Option<Vec<(u64, Deed)>>,
+    ) {
+        for (after, deed) in deeds.into_iter().flatten() {
+            wires.call(socket, after, self.due.len() as u64);
+            self.due.push((stream, deed));
         }
     }
 
     fn act(&mut self, wires: &mut Wires, socket: u32, token: u64) {
         let Some(line) = self.lines.get_mut(&socket) else { return };
-        let (request, number) = self.due[token as usize];
-        let (stream, mut out) = (self.streams[request], Vec::new());
-        match &self.deeds[request][number].1 {
+        let ((stream, deed), mut out) = (&self.due[token as usize], Vec::new());
+        let stream = *stream;
+        match deed {
             Deed::Head(status, fields) => {
                 let fields: Vec<_> =
                     fields.iter().map(|(name, value)| (*name, value.as_bytes())).collect();

@@ -5,7 +5,9 @@
 mod calls;
 mod events;
 mod host;
+mod packed;
 mod streams;
+mod talks;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,6 +48,8 @@ pub(super) enum Deed {
 pub(super) struct Script {
     /// What is done to each request, in the order in which they come over all connections, and how long after it came.
     pub(super) deeds: Vec<Vec<(u64, Deed)>>,
+    /// The same of each piece of a request, in the order in which they come; none: nobody looks at pieces.
+    pub(super) on_message: Vec<Vec<(u64, Deed)>>,
     /// Bytes that the server takes on a stream before it allows more.
     pub(super) window: u32,
     /// So long after bytes came the server looks at them.
@@ -61,6 +65,7 @@ impl Default for Script {
     fn default() -> Self {
         Self {
             deeds: Vec::new(),
+            on_message: Vec::new(),
             window: 1 << 20,
             reads_after: 0,
             target: json!({

@@ -106,6 +106,21 @@ impl<M: Default> Connection<M> {
         Some(id)
     }
 
+    /// The same of a stream on which more content follows.
+    pub(in crate::http2) fn begin(
+        &mut self,
+        message: M,
+        block: &[u8],
+        content: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Option<u32> {
+        let id = self.open(message)?;
+        self.stream(id)?.we_go_on = true;
+        frame::write_block(id, 0, block, self.peer.max_frame as usize, out);
+        self.send(id, content, false, out);
+        Some(id)
+    }
+
     /// Opens so many more streams and says on each what was said on the one that was opened last: its frames are what
     /// stands in the output from `begin` on, with so many bytes of content. False, and nothing is done, where not
     /// all of it may go at once, or has not gone there.

@@ -4,8 +4,8 @@
 
 use super::{Http2WebSockets, Socket};
 use crate::fielded::{MOST_PARTED, MOST_REFUSED};
-use crate::http2::client::words;
 use crate::http2::frame::ErrorCode;
+use crate::http2::reset::words;
 use crate::{ErrorClass, Event, ProtocolError, Tag};
 
 impl Http2WebSockets {

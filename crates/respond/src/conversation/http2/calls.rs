@@ -8,11 +8,14 @@ use wiretrial_proto::http2::RequestFields;
 use super::scripted::Asked;
 use super::{Answer, Http2Conversation, Open};
 use crate::content::TEXT;
+use crate::conversation::encodings::Encodings;
 use crate::conversation::grpc::{Answered, Call};
 use crate::hub::Member;
 use crate::route::Method;
 use crate::sink::{Reply, Sink};
 
+/// The type of all answers.
+pub(super) const KIND: (&str, &[u8]) = ("content-type", CONTENT_TYPE.as_bytes());
 /// What is said to who asks for a method as for a page.
 const NO_CALL: &[u8] = b"a method of gRPC: POST application/grpc\n";
 
@@ -29,15 +32,26 @@ impl Http2Conversation {
         if self.begin_served(stream, target, fields, sink, member) {
             return;
         }
-        let call = Box::new(Call::of(target, fields.get("grpc-encoding")));
+        let call = Box::new(Call::of(target, Encodings::of(fields)));
         self.answers = self.answers.saturating_add(1);
         let flows = call.flows() && !sink.is_staged();
         let begun = flows.then(|| sink.begin());
         if flows {
-            let kind = [("content-type", CONTENT_TYPE.as_bytes())];
-            self.codec.respond(stream, 200, &kind, false, sink.out);
+            let head: Vec<_> = [KIND].into_iter().chain(call.encoding()).collect();
+            self.codec.respond(stream, 200, &head, false, sink.out);
         }
         self.open.push(Open { stream, answer: Answer::Call(call, begun) });
+    }
+
+    /// A piece of what the client of a call says.
+    pub(super) fn hear_echoed(&mut self, stream: u32, piece: &[u8], sink: &mut Sink<'_>) {
+        let Self { open, codec, codecs, .. } = self;
+        let found = open.iter_mut().find(|open| open.stream == stream);
+        let Some(Open { answer: Answer::Call(call, flowing), .. }) = found else { return };
+        let back = call.piece(piece, flowing.is_some(), codecs);
+        if !back.is_empty() {
+            codec.content(stream, back, false, sink.out);
+        }
     }
 
     /// Says that a request of a method is no call: by its type, or by HTTP's method.
@@ -74,7 +88,8 @@ impl Http2Conversation {
     ) {
         let Answered { mut content, status } = call.answer(reply.fails());
         reply.alter(&mut content);
-        let kind = ("content-type", CONTENT_TYPE.as_bytes());
+        let content = call.as_they_go(content, &mut self.codecs.gzip);
+        let encoding = call.encoding();
         let fields: Vec<_> = status
             .iter()
             .flat_map(|(status, said)| {
@@ -85,11 +100,12 @@ impl Http2Conversation {
         let is_bare = fields.is_empty();
         if !is_head_gone && content.is_empty() && !is_bare {
             // Nothing stands between the head and what is behind the content: they are one.
-            let all: Vec<_> = [kind].into_iter().chain(fields).collect();
+            let all: Vec<_> = [KIND].into_iter().chain(encoding).chain(fields).collect();
             self.codec.respond(stream, 200, &all, true, sink.out);
         } else {
             if !is_head_gone {
-                self.codec.respond(stream, 200, &[kind], false, sink.out);
+                let head: Vec<_> = [KIND].into_iter().chain(encoding).collect();
+                self.codec.respond(stream, 200, &head, false, sink.out);
             }
             if is_bare || !content.is_empty() {
                 self.codec.content(stream, &content, is_bare, sink.out);

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::grpc::{self, CONTENT_TYPE, Deframer, STATUS, Status, encoded, framed};
+use wiretrial_proto::grpc::{self, CONTENT_TYPE, Deframer, Gzip, STATUS, Status, encoded, framed};
 use wiretrial_proto::http2::{Http2Server, RequestFields};
 
+use super::calls::KIND;
 use super::{Answer, Http2Conversation, Open};
-use crate::conversation::grpc::refused_encoding;
+use crate::conversation::encodings::{Codecs, Encodings, Pieces, refused};
 use crate::hub::Member;
 use crate::service::{Ended, Exchange, Metadata, Said, Step};
 use crate::sink::Sink;
@@ -20,6 +21,9 @@ use crate::sink::Sink;
 pub(super) struct Served {
     exchange: Box<dyn Exchange>,
     frames: Deframer,
+    encodings: Encodings,
+    /// Where messages may be compressed.
+    packed: Option<Box<Pieces>>,
     /// What came of the message that is coming.
     message: Vec<u8>,
     most_message: u32,
@@ -51,9 +55,12 @@ impl Http2Conversation {
         sink.end(reply);
         let now = monotonic_ns();
         let timeout = fields.get("grpc-timeout").and_then(grpc::from_timeout);
+        let encodings = Encodings::of(fields);
         let mut served = Served {
             exchange: service.begin(target, fields, timeout),
             frames: Deframer::default(),
+            encodings,
+            packed: encodings.pieces(),
             message: Vec::new(),
             most_message: service.most_message(),
             steps: VecDeque::new(),
@@ -63,7 +70,7 @@ impl Http2Conversation {
             has_end: false,
         };
         let kind = fields.get("content-type").unwrap_or_default();
-        if let Some(fault) = refused_encoding(fields.get("grpc-encoding")) {
+        if let Some(fault) = encodings.refused() {
             served.fail(fault);
         } else if !is_proto(kind) {
             served.fail((Status::UNIMPLEMENTED, "messages are those of protobuf"));
@@ -84,10 +91,11 @@ impl Http2Conversation {
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
     ) {
-        let Some(Answer::Served(served)) = self.find(stream) else { return };
+        let found = self.open.iter_mut().find(|open| open.stream == stream);
+        let Some(Open { answer: Answer::Served(served), .. }) = found else { return };
         let now = monotonic_ns();
         let heard = match piece {
-            Some(piece) => served.take(piece, now),
+            Some(piece) => served.take(piece, now, &mut self.codecs),
             None => served.end(now),
         };
         if let Err(fault) = heard {
@@ -112,7 +120,8 @@ impl Http2Conversation {
         while served.steps.front().is_some_and(|(due, _)| *due <= now)
             && let Some((_, said)) = served.steps.pop_front()
         {
-            if served.write(stream, said, &mut self.codec, sink.out) {
+            let gzip = &mut self.codecs.gzip;
+            if served.write(stream, said, &mut self.codec, gzip, sink.out) {
                 self.take(stream);
                 return self.complete(sink);
             }
@@ -124,7 +133,23 @@ impl Http2Conversation {
 }
 
 impl Served {
-    fn take(&mut self, mut piece: &[u8], now: u64) -> Result<(), (Status, &'static str)> {
+    fn take(
+        &mut self,
+        piece: &[u8],
+        now: u64,
+        codecs: &mut Codecs,
+    ) -> Result<(), (Status, &'static str)> {
+        let Codecs { gunzip, plain, .. } = codecs;
+        let mut piece = match &mut self.packed {
+            None => piece,
+            Some(pieces) => {
+                let (frames, held) = &mut **pieces;
+                let most = self.most_message.min(MOST_INFLATED) as usize;
+                plain.clear();
+                gunzip.unpack((frames, held), piece, most, plain).map_err(refused)?;
+                &plain[..]
+            }
+        };
         while let Some(part) = self.frames.next(&mut piece).map_err(|_| COMPRESSED)? {
             if part.begins.is_some_and(|length| length > self.most_message) {
                 return Err((Status::RESOURCE_EXHAUSTED, "a message is longer than what is taken"));
@@ -142,7 +167,8 @@ impl Served {
     }
 
     fn end(&mut self, now: u64) -> Result<(), (Status, &'static str)> {
-        if !self.frames.is_between() {
+        let is_packed_between = self.packed.as_ref().is_none_or(|pieces| pieces.0.is_between());
+        if !self.frames.is_between() || !is_packed_between {
             return Err((Status::INTERNAL, "the call ended inside a message"));
         }
         if !self.has_end {
@@ -179,6 +205,7 @@ impl Served {
         stream: u32,
         said: Said,
         codec: &mut Http2Server,
+        gzip: &mut Gzip,
         out: &mut Vec<u8>,
     ) -> bool {
         match said {
@@ -186,7 +213,11 @@ impl Served {
             Said::Message(message) => {
                 self.head(stream, &[], codec, out);
                 // A service has no message whose length cannot be said.
-                let content = framed([&message[..]]).unwrap_or_default();
+                let mut content = framed([&message[..]]).unwrap_or_default();
+                if self.encodings.answers_gzip() {
+                    let plain = mem::take(&mut content);
+                    gzip.messages(&plain, &mut content);
+                }
                 codec.content(stream, &content, false, out);
             }
             Said::End(Ended { status, said, trailers }) => {
@@ -197,13 +228,18 @@ impl Served {
                 if self.is_head_gone {
                     codec.trailers(stream, &fields, out);
                 } else {
-                    let all: Vec<_> = [KIND].into_iter().chain(fields).collect();
+                    let all: Vec<_> = self.kind().chain(fields).collect();
                     codec.respond(stream, 200, &all, true, out);
                 }
                 return true;
             }
         }
         false
+    }
+
+    /// What each head begins with.
+    fn kind<'f>(&self) -> impl Iterator<Item = (&'f str, &'f [u8])> + use<'f> {
+        [KIND].into_iter().chain(self.encodings.field(self.encodings.answers_gzip()))
     }
 
     fn head(
@@ -214,13 +250,14 @@ impl Served {
         out: &mut Vec<u8>,
     ) {
         if !mem::replace(&mut self.is_head_gone, true) {
-            let fields: Vec<_> = [KIND].into_iter().chain(borrowed(metadata)).collect();
+            let fields: Vec<_> = self.kind().chain(borrowed(metadata)).collect();
             codec.respond(stream, 200, &fields, false, out);
         }
     }
 }
 
-const KIND: (&str, &[u8]) = ("content-type", CONTENT_TYPE.as_bytes());
+/// The longest that a compressed message may come to be, bytes, whatever the service takes.
+const MOST_INFLATED: u32 = 16 << 20;
 /// What no encoding was named for.
 const COMPRESSED: (Status, &str) =
     (Status::INTERNAL, "a message is compressed, and in no encoding");
