@@ -8,6 +8,7 @@ mod host;
 mod packed;
 mod streams;
 mod talks;
+mod websockets;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
