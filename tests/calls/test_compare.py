@@ -8,7 +8,7 @@ import pytest
 
 from tests.calls.conftest import PROTO, Run
 from tests.cli.test_runs import MEASURED, results_of
-from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.plan import FieldsContent
 from wiretrial.results.limits import Limit
 
@@ -73,9 +73,58 @@ def test_streams_are_compared(
         assert not any(trial.summary.counters.errors.values())
 
 
+def test_subjects_are_called_by_the_contract_that_they_have_in_common(
+    wiretrial: Run, tmp_path: Path
+) -> None:
+    more = ("-H", "Tenant: one", "--deadline", "5s", "--gzip", "--payload", "100", "--streams", "3")
+    done = wiretrial("compare", "reference-grpc", "reference-grpc", *more, *BRIEFLY)
+    assert done.returncode in MEASURED, done.stderr
+    assert (
+        "sends grpc /wiretrial.Echo/Unary, calls with 102 bytes; metadata tenant; deadline 5 s; "
+        "in gzip; expects status OK, the message back"
+    ) in one_line(done.stderr)
+    found = results_of(tmp_path).trials()
+    assert len(found) == 4
+    for trial in found:
+        assert trial.scenario.protocol == "grpc"
+        assert trial.plan.target.http.headers == (("tenant", "one"),)
+        assert (trial.summary.counters.ok > 0, trial.summary.counters.errors) == (True, {})
+
+
+def test_subjects_are_called_inside_tls(wiretrial: Run, tmp_path: Path) -> None:
+    done = wiretrial("compare", "reference-grpc", "--protocol", "grpcs", *BRIEFLY)
+    assert done.returncode in MEASURED, done.stderr
+    assert {trial.scenario.protocol for trial in results_of(tmp_path).trials()} == {"grpcs"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--proto", "shop.proto"),
+        ("--turns",),
+        ("--message-interval", "1ms"),
+        ("--json", "{}"),
+        ("--payload", "@message"),
+        ("--expect", "echo"),
+        ("--expect-status", "NOT_FOUND"),
+        ("-X", "GET"),
+    ],
+)
+def test_what_the_contract_says_is_not_said_again(wiretrial: Run, words: tuple[str, ...]) -> None:
+    done = wiretrial("compare", "reference-grpc", *words)
+    assert done.returncode == EXIT_USAGE
+    assert "subjects of gRPC are called by /wiretrial.Echo/Unary" in one_line(done.stderr)
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (("reference", "--deadline", "1s"), "--deadline is for grpc and grpcs"),
+        (
+            ("reference-grpc", "reference"),
+            "reference-grpc and reference have no contract in common",
+        ),
+        (("reference-grpc", "--payload", "5MB"), "a call carries 4,000,000 bytes at most"),
         (("grpc://127.0.0.1:1/a.B/C", "--payload", "8", *PROTO), "there is no method a.B/C"),
         (("http://127.0.0.1:1/", "--deadline", "1s"), "--deadline is for grpc and grpcs"),
         (("grpc://127.0.0.1:1/shop.Shop/Find", *PROTO, "-X", "GET"), "--method is for http"),

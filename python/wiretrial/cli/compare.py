@@ -24,6 +24,7 @@ Examples:
   wiretrial compare 'compose:old.yml#web:8080' 'compose:new.yml#web:8080'
   wiretrial compare reference ws --protocol ws
   wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
+  wiretrial compare grpc-go tonic -c 10 --streams 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
   wiretrial compare ws://127.0.0.1:8080/chat ws://127.0.0.1:8081/chat --http 2 --streams 100
   wiretrial compare grpc://127.0.0.1:50051/shop.Shop/Find grpc://127.0.0.1:50052/shop.Shop/Find
@@ -62,7 +63,7 @@ def compare(
         typer.Option(
             "--protocol",
             metavar="NAME",
-            help="Protocol of the subjects: http, https, ws, wss, tcp or tls.",
+            help="Protocol of the subjects: http, https, ws, wss, tcp, tls, grpc or grpcs.",
         ),
     ] = None,
     traffic: Annotated[

@@ -133,7 +133,7 @@ def compare(
         raise UsageProblem("--path and --traffic exclude each other", "keep one")
     path = file.path or _own_traffic(sides, own)
     called = Called(calls)
-    if path is not None or not any(is_called(side.shown) for side in sides):
+    if path is not None:
         calls.refuse()
     if path is None:
         cases = _of_one_message(named, protocol, loop, _Sent(asked, tls, called))
@@ -186,7 +186,10 @@ def _of_one_message(
     named: _Named, protocol: str | None, loop: Loop, sent: _Sent
 ) -> tuple[Case, ...]:
     load = workload.load_of(loop)
-    common = _common([side for _, side in named], protocol, sent.asked.version)
+    sides = [side for _, side in named]
+    common = _common(sides, protocol, sent.asked.version)
+    if not (common and common.protocol in CALLS) and not any(is_called(one.shown) for one in sides):
+        sent.called.calls.refuse()
     return tuple(_case(*one, common, load, sent) for one in named)
 
 
@@ -262,13 +265,13 @@ def _common(sides: Sequence[Side], wanted: str | None, version: HttpVersion) -> 
         if wanted:
             raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
         return None
-    if wanted is not None and wanted not in workload.SCHEMES:
+    if wanted is not None and wanted not in workload.COMPARED:
         raise UsageProblem(
-            f"--protocol {wanted}: unknown", suggest.remedy(wanted, workload.SCHEMES)
+            f"--protocol {wanted}: unknown", suggest.remedy(wanted, workload.COMPARED)
         )
     for contract, protocols in PROTOCOLS_OF.items():
         for protocol in protocols:
-            if contract not in COMPARED or protocol not in workload.SCHEMES:
+            if contract not in COMPARED or protocol not in workload.COMPARED:
                 continue
             spoken = over(protocol, version)
             # What is not HTTP has no other version.
@@ -326,7 +329,6 @@ def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent
         )
     assert common is not None
     _, configuration = _subject(contestant)
-    is_text = common.contract == "ws-echo" and (asked.text or asked.json is not None)
     return Case(
         scenario=_scenario(
             name,
@@ -337,15 +339,8 @@ def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent
             asked,
         ),
         protocol=common.protocol,
-        path=PATHS[common.contract],
         contract=common.contract,
-        http=workload.http_of(common.protocol, asked),
-        message=Message(
-            kind="text" if is_text else "binary",
-            is_json=asked.json is not None,
-            source=_payload(common, asked.payload, asked.json),
-        ),
-        expect=_expected(asked, LearnedContent() if common.contract == "static" else EchoContent()),
+        **_parts_of_contract(common, sent),
         load=load,
         sources=FRESH_SOURCES if fresh else (),
     )
@@ -359,6 +354,25 @@ def _parts(target: urls.Target, sent: _Sent) -> dict[str, Any]:
         "http": workload.http_of(target.protocol, sent.asked),
         "message": workload.message_of(target.protocol, sent.asked),
         "expect": _expected(sent.asked, AutoContent()),
+    }
+
+
+def _parts_of_contract(common: _Common, sent: _Sent) -> dict[str, Any]:
+    """What is sent to a subject and what is right, by the names of a case's fields."""
+    asked = sent.asked
+    if common.protocol in CALLS:
+        return sent.called.parts_of_contract(asked)
+    is_text = common.contract == "ws-echo" and (asked.text or asked.json is not None)
+    usual = LearnedContent() if common.contract == "static" else EchoContent()
+    return {
+        "path": PATHS[common.contract],
+        "http": workload.http_of(common.protocol, asked),
+        "message": Message(
+            kind="text" if is_text else "binary",
+            is_json=asked.json is not None,
+            source=_payload(common, asked.payload, asked.json),
+        ),
+        "expect": _expected(asked, usual),
     }
 
 

@@ -24,7 +24,7 @@ from wiretrial.calls.methods import Method, Methods
 from wiretrial.cli import urls, workload
 from wiretrial.cli.content import PLACEHOLDER
 from wiretrial.cli.options import Asked
-from wiretrial.cli.options_grpc import Calls
+from wiretrial.cli.options_grpc import HTTP_STATUS, Calls
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     SECURE,
@@ -51,8 +51,6 @@ NUMBER = b"0" * 16
 """Of a call, in a message."""
 INTERVAL_FLAG = "--message-interval"
 TURNS_FLAG = "--turns"
-HTTP_STATUS = "200"
-"""What --expect-status is where nobody says it."""
 
 
 @dataclass(frozen=True)

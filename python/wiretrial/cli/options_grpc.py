@@ -75,6 +75,9 @@ Turns = Annotated[
     ),
 ]
 
+HTTP_STATUS = "200"
+"""What --expect-status is where nobody says it."""
+
 
 @dataclass(frozen=True)
 class Calls:

@@ -51,9 +51,9 @@ from wiretrial.subjects.spec import Protocol
 from wiretrial.words import CALLS, HTTP
 
 SCHEMES: tuple[Protocol, ...] = (*HTTP, "ws", "wss", "tcp", "tls")
-"""What subjects are compared over."""
+"""What has no methods that are called."""
 COMPARED: tuple[Protocol, ...] = (*SCHEMES, *CALLS)
-"""What servers that run already are compared over."""
+"""What servers are compared over."""
 LOADED: tuple[Protocol, ...] = (
     *SCHEMES,
     *CALLS,

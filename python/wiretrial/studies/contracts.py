@@ -43,8 +43,8 @@ PATHS: dict[ContractName, str] = {
 }
 """Where each contract is asked for, unless a study says otherwise."""
 
-COMPARED: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo")
-"""Contracts in which any message may be sent, or none."""
+COMPARED: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo", "grpc-echo")
+"""Contracts in which messages of any length may be sent, or none."""
 
 JSON_MESSAGE = TemplatePayload(text='{"seq":"{seq}","text":"one message of 64 bytes....."}')
 """64 bytes of JSON, each with its own sequence number: a swapped or repeated reply is caught."""
