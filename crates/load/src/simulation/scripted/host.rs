@@ -38,19 +38,13 @@ pub(super) struct Host {
 struct Line {
     codec: Http2Server,
     carry: Vec<u8>,
-    /// Streams that carry another protocol, which are complete from the beginning.
-    tunnels: Vec<u32>,
 }
 
 impl Host {
     pub(super) fn new(script: &Script, log: Log) -> Self {
         Self {
             deeds: script.deeds.clone(),
-            limits: Http2Limits {
-                stream_window: script.window,
-                connect_protocol: true,
-                ..Http2Limits::default()
-            },
+            limits: Http2Limits { stream_window: script.window, ..Http2Limits::default() },
             reads_after: script.reads_after,
             log,
             lines: BTreeMap::new(),
@@ -75,15 +69,11 @@ impl Host {
             offset += step.consumed;
             match step.event {
                 None => break,
-                Some(Http2Event::Request { stream, target, last_event_id, connect, .. }) => {
+                Some(Http2Event::Request { stream, target, last_event_id, .. }) => {
                     let id = last_event_id.map(String::from_utf8_lossy);
                     let id = id.map_or(String::new(), |id| format!(" behind event {id}"));
                     let target = target.unwrap_or_default();
                     self.note(wires, format!("{socket}/{stream} asks for {target}{id}"));
-                    if connect.is_some() {
-                        line.tunnels.push(stream);
-                        self.asked(wires, socket, stream);
-                    }
                 }
                 Some(Http2Event::Chunk { stream, piece }) if !self.on_message.is_empty() => {
                     self.note(wires, format!("{socket}/{stream} says {} bytes", piece.len()));
@@ -91,8 +81,11 @@ impl Host {
                     self.messages += 1;
                     self.plan(wires, socket, stream, deeds);
                 }
-                Some(Http2Event::End { stream }) if line.tunnels.contains(&stream) => {}
-                Some(Http2Event::End { stream }) => self.asked(wires, socket, stream),
+                Some(Http2Event::End { stream }) => {
+                    let deeds = self.deeds.get(self.requests).cloned();
+                    self.requests += 1;
+                    self.plan(wires, socket, stream, deeds);
+                }
                 Some(Http2Event::Gone { stream }) => {
                     self.note(wires, format!("{socket}/{stream} is taken back"));
                 }
@@ -102,13 +95,6 @@ impl Host {
         line.carry.drain(..offset);
         wires.deliver(socket, 0, out);
         self.lines.insert(socket, line);
-    }
-
-    /// A request is complete.
-    fn asked(&mut self, wires: &mut Wires, socket: u32, stream: u32) {
-        let deeds = self.deeds.get(self.requests).cloned();
-        self.requests += 1;
-        self.plan(wires, socket, stream, deeds);
     }
 
     /// What the script says of what came follows from here on.
@@ -164,7 +150,7 @@ impl Peers for Host {
     fn connecting(&mut self, wires: &mut Wires, socket: u32, _: u32, _: Key) {
         wires.settle(socket, 0, Outcome::Accepted);
         let codec = Http2Server::new(self.limits);
-        self.lines.insert(socket, Line { codec, carry: Vec::new(), tunnels: Vec::new() });
+        self.lines.insert(socket, Line { codec, carry: Vec::new() });
     }
 
     fn received(&mut self, wires: &mut Wires, socket: u32) {

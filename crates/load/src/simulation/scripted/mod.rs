@@ -8,7 +8,6 @@ mod host;
 mod packed;
 mod streams;
 mod talks;
-mod websockets;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
