@@ -48,6 +48,7 @@ fn every_row_names_tests_and_every_test_has_a_row() {
         quoted.filter(|words| words.matches('_').count() >= 3).map(str::to_owned).collect();
     let all = tests_in(&[
         "crates/engine/tests",
+        "crates/load/src/simulation/scripted",
         "crates/proto/src",
         "crates/proto/tests",
         "tests/cli",
