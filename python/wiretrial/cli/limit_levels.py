@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wiretrial import redaction, words
@@ -118,44 +118,27 @@ class Levels:
 
     def beside(self, settings: Settings, made: Limit, shares: Sequence[float]) -> tuple[Level, ...]:
         """A level at each of these shares of the rate that was found; none where it ended early."""
-        lowest = made.low or made.rate
-        if lowest is None or made.end in ("interrupted", "failed"):
-            return ()
-        measured: list[Level] = []
-        for number, share in enumerate(shares, 1):
-            rate = share * lowest
-            left_ns = (len(shares) - number + 1) * settings.whole_ns(rate)
-            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
-            level = self._measure(step)
-            if self.signal is not None:
-                break
-            measured.append(level)
-            if not sys.stderr.isatty():
-                output.say(limit_text.of_level(level, self._unit))
-        return tuple(measured)
+
+        def said(_step: Step, level: Level) -> str:
+            return limit_text.of_level(level, self._unit)
+
+        return self._further(settings, made, shares, self._measure, said)
 
     def mixed(self, settings: Settings, made: Limit, share: float) -> tuple[Level, ...]:
         """A level of each other mix of a traffic file's routes, at this share of the rate.
 
         What its goals say does not count: they are about the file's own mix.
         """
-        lowest = made.low or made.rate
         whole = self.plan.traffic
-        if lowest is None or whole is None or made.end in ("interrupted", "failed"):
-            return ()
-        measured: list[Level] = []
-        chosen = mixes.others(whole)
-        for number, mix in enumerate(chosen, 1):
-            rate = share * mix.share * lowest
-            left_ns = (len(chosen) - number + 1) * settings.whole_ns(rate)
-            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
-            level = self._measure(step, mix.traffic)
-            if self.signal is not None:
-                break
-            measured.append(level)
-            if not sys.stderr.isatty():
-                output.say(f"mix {number} of {len(chosen)}: {rate:,.3g} {self._unit}")
-        return tuple(measured)
+        chosen = () if whole is None else mixes.others(whole)
+
+        def measured(step: Step) -> Level:
+            return self._measure(step, chosen[step.number - 1].traffic)
+
+        def said(step: Step, _level: Level) -> str:
+            return f"mix {step.number} of {len(chosen)}: {step.rate:,.3g} {self._unit}"
+
+        return self._further(settings, made, [share * mix.share for mix in chosen], measured, said)
 
     def crowded(
         self, settings: Settings, made: Limit, share: float, times: Sequence[int]
@@ -164,27 +147,50 @@ class Levels:
 
         None where users share a pool, and none beyond what this machine has descriptors for.
         """
-        lowest, load = made.low or made.rate, self.plan.load
-        if lowest is None or load.users is not None or made.end in ("interrupted", "failed"):
+        load = self.plan.load
+        if load.users is not None:
             return ()
-        if self._end(is_complete=True) == "interrupted":
-            return ()
-        measured: list[Level] = []
-        for number, factor in enumerate(times, 1):
-            rate = share * lowest
-            left_ns = (len(times) - number + 1) * settings.whole_ns(rate)
-            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
-            many = min(factor * load.connections, MOST_CONNECTIONS)
+        many = [min(factor * load.connections, MOST_CONNECTIONS) for factor in times]
+
+        def measured(step: Step) -> Level | None:
             try:
-                level = self._measure(step, connections=many)
+                return self._measure(step, connections=many[step.number - 1])
             except EngineFailed:
                 # Descriptors or ports are too few for so many, here or there.
-                break
-            if self.signal is not None:
+                return None
+
+        def said(step: Step, _level: Level) -> str:
+            return f"with {many[step.number - 1]:,} connections: {step.rate:,.3g} {self._unit}"
+
+        return self._further(settings, made, [share] * len(many), measured, said)
+
+    def _further(
+        self,
+        settings: Settings,
+        made: Limit,
+        shares: Sequence[float],
+        measure: Callable[[Step], Level | None],
+        said: Callable[[Step, Level], str],
+    ) -> tuple[Level, ...]:
+        """Levels at these shares of the rate that was found, until one can't be measured.
+
+        None where the search ended early, or a signal came since.
+        """
+        lowest = made.low or made.rate
+        if lowest is None or self._end(is_complete=True) != "complete":
+            return ()
+        measured: list[Level] = []
+        for number, share in enumerate(shares, 1):
+            rate = share * lowest
+            left_ns = (len(shares) - number + 1) * settings.whole_ns(rate)
+            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
+            level = measure(step)
+            # What a signal cut short is no level.
+            if level is None or self.signal is not None:
                 break
             measured.append(level)
             if not sys.stderr.isatty():
-                output.say(f"with {many:,} connections: {rate:,.3g} {self._unit}")
+                output.say(said(step, level))
         return tuple(measured)
 
     def probed(self) -> float:

@@ -186,7 +186,7 @@ def searched(
             settings = _settings(search, levels)
             made = levels.climbed(settings)
             beside = levels.beside(settings, made, shares)
-            if further is None or levels.signal is not None:
+            if further is None:
                 return Searched(made, levels, beside)
             mixed = levels.mixed(settings, made, further.mixes)
             crowded = levels.crowded(settings, made, further.crowded, further.connections)
