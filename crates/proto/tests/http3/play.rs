@@ -19,15 +19,37 @@ type Content = BTreeMap<u64, Vec<u8>>;
 
 /// One side of a conversation.
 pub(super) trait Side {
+    /// Takes bytes from the front of a piece: how many, and what came of them, where something did.
+    fn step(
+        &mut self,
+        piece: (u64, &[u8], bool),
+        scratch: &mut Scratch,
+        content: &mut Content,
+        out: &mut Outgoing,
+    ) -> Result<(usize, Option<Told>), ProtocolError>;
+
     /// Takes in bytes on a stream, up to the last event of them.
     fn hear(
         &mut self,
-        piece: (u64, &[u8], bool),
+        (stream, mut input, fin): (u64, &[u8], bool),
         events: &mut Vec<String>,
         content: &mut Content,
         out: &mut Outgoing,
-    ) -> Result<(), ProtocolError>;
+    ) -> Result<(), ProtocolError> {
+        let mut scratch = Scratch::new();
+        loop {
+            let (consumed, event) = self.step((stream, input, fin), &mut scratch, content, out)?;
+            input = &input[consumed..];
+            let Some(told) = event else { break };
+            events.extend(told);
+        }
+        assert!(input.is_empty(), "nothing stays behind");
+        Ok(())
+    }
 }
+
+/// An event in words; none: content, which is kept.
+type Told = Option<String>;
 
 fn number(tag: Tag) -> u64 {
     match tag {
@@ -45,8 +67,8 @@ fn pairs<'a>(fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
     words.join(" ")
 }
 
-/// An event at a client in words; none: content, which is kept.
-pub(super) fn client_event(event: &Event<'_>, content: &mut Content) -> Option<String> {
+/// An event at a client.
+pub(super) fn client_event(event: &Event<'_>, content: &mut Content) -> Told {
     Some(match event {
         Event::Chunk { tag, piece } => {
             assert!(!piece.is_empty());
@@ -74,7 +96,7 @@ pub(super) fn client_event(event: &Event<'_>, content: &mut Content) -> Option<S
 }
 
 /// The same at a server.
-pub(super) fn server_event(event: &Http3Event<'_>, content: &mut Content) -> Option<String> {
+pub(super) fn server_event(event: &Http3Event<'_>, content: &mut Content) -> Told {
     Some(match event {
         Http3Event::Request { stream, method, target, fields, connect, .. } => {
             let connect = if connect.is_some() { "connect " } else { "" };
@@ -96,62 +118,41 @@ pub(super) fn server_event(event: &Http3Event<'_>, content: &mut Content) -> Opt
 }
 
 impl Side for Http3Client {
-    fn hear(
+    fn step(
         &mut self,
-        (stream, mut input, fin): (u64, &[u8], bool),
-        events: &mut Vec<String>,
+        (stream, input, fin): (u64, &[u8], bool),
+        scratch: &mut Scratch,
         content: &mut Content,
         out: &mut Outgoing,
-    ) -> Result<(), ProtocolError> {
-        let mut scratch = Scratch::new();
-        loop {
-            let step = self.receive(stream, input, fin, &mut scratch, out)?;
-            input = &input[step.consumed..];
-            let Some(event) = step.event else { break };
-            events.extend(client_event(&event, content));
-        }
-        assert!(input.is_empty(), "nothing stays behind");
-        Ok(())
+    ) -> Result<(usize, Option<Told>), ProtocolError> {
+        let step = self.receive(stream, input, fin, scratch, out)?;
+        Ok((step.consumed, step.event.map(|event| client_event(&event, content))))
     }
 }
 
 impl Side for Http3WebSockets {
-    fn hear(
+    fn step(
         &mut self,
-        (stream, mut input, fin): (u64, &[u8], bool),
-        events: &mut Vec<String>,
+        (stream, input, fin): (u64, &[u8], bool),
+        scratch: &mut Scratch,
         content: &mut Content,
         out: &mut Outgoing,
-    ) -> Result<(), ProtocolError> {
-        let mut scratch = Scratch::new();
-        loop {
-            let step = self.receive(stream, input, fin, &mut scratch, out)?;
-            input = &input[step.consumed..];
-            let Some(event) = step.event else { break };
-            events.extend(client_event(&event, content));
-        }
-        assert!(input.is_empty(), "nothing stays behind");
-        Ok(())
+    ) -> Result<(usize, Option<Told>), ProtocolError> {
+        let step = self.receive(stream, input, fin, scratch, out)?;
+        Ok((step.consumed, step.event.map(|event| client_event(&event, content))))
     }
 }
 
 impl Side for Http3Server {
-    fn hear(
+    fn step(
         &mut self,
-        (stream, mut input, fin): (u64, &[u8], bool),
-        events: &mut Vec<String>,
+        (stream, input, fin): (u64, &[u8], bool),
+        scratch: &mut Scratch,
         content: &mut Content,
         out: &mut Outgoing,
-    ) -> Result<(), ProtocolError> {
-        let mut scratch = Scratch::new();
-        loop {
-            let step = self.receive(stream, input, fin, &mut scratch, out)?;
-            input = &input[step.consumed..];
-            let Some(event) = step.event else { break };
-            events.extend(server_event(&event, content));
-        }
-        assert!(input.is_empty(), "nothing stays behind");
-        Ok(())
+    ) -> Result<(usize, Option<Told>), ProtocolError> {
+        let step = self.receive(stream, input, fin, scratch, out)?;
+        Ok((step.consumed, step.event.map(|event| server_event(&event, content))))
     }
 }
 
