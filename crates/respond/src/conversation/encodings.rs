@@ -10,6 +10,12 @@ use wiretrial_proto::http2::RequestFields;
 /// Compressed content that comes in pieces: where it is, and what came of the message in which it is.
 pub(super) type Pieces = (Deframer, Vec<u8>);
 
+/// The longest that a compressed message may come to be, bytes.
+pub(super) const MOST_INFLATED: usize = 16 << 20;
+/// What no encoding was named for.
+pub(super) const COMPRESSED: (Status, &str) =
+    (Status::INTERNAL, "a message is compressed, and in no encoding");
+
 /// What makes messages smaller, and what they were: one for all calls of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Codecs {
@@ -73,8 +79,28 @@ impl Encodings {
     }
 }
 
+/// A piece of content as it is uncompressed, in `plain` where its messages may be compressed; each has this many bytes at
+/// most then.
+pub(super) fn unpacked<'p>(
+    pieces: Option<&mut Pieces>,
+    piece: &'p [u8],
+    most: usize,
+    gunzip: &mut Gunzip,
+    plain: &'p mut Vec<u8>,
+) -> Result<&'p [u8], (Status, &'static str)> {
+    let Some((frames, held)) = pieces else { return Ok(piece) };
+    plain.clear();
+    gunzip.unpack((frames, held), piece, most, plain).map_err(refused)?;
+    Ok(plain)
+}
+
+/// Has no message begun that is not whole? `frames` are those of the uncompressed content.
+pub(super) fn is_between(frames: &Deframer, pieces: Option<&Pieces>) -> bool {
+    frames.is_between() && pieces.is_none_or(|(packed, _)| packed.is_between())
+}
+
 /// What is said of a message that can't be taken.
-pub(super) const fn refused(bad: BadMessage) -> (Status, &'static str) {
+const fn refused(bad: BadMessage) -> (Status, &'static str) {
     let status = match bad {
         BadMessage::TooLong => Status::RESOURCE_EXHAUSTED,
         BadMessage::Flag | BadMessage::Form | BadMessage::CutOff | BadMessage::Sum => {

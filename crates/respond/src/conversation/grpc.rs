@@ -6,7 +6,7 @@
 
 use wiretrial_proto::grpc::{Deframer, Gzip, Status, encoded, framed};
 
-use super::encodings::{Codecs, Encodings, Pieces, refused};
+use super::encodings::{self, COMPRESSED, Codecs, Encodings, MOST_INFLATED, Pieces};
 use crate::route::decoded;
 
 /// The longest content of a call that is kept until its answer, bytes.
@@ -124,22 +124,17 @@ impl Call {
         }
         let answers_gzip = self.answers_gzip();
         let Codecs { gunzip, gzip, plain, packed } = codecs;
-        let taken = match &mut self.packed {
-            None => piece,
-            Some(pieces) => {
-                let (frames, held) = &mut **pieces;
-                plain.clear();
-                if let Err(bad) = gunzip.unpack((frames, held), piece, MOST_KEPT, plain) {
-                    self.fault = Some(refused(bad));
-                    return &[];
-                }
-                &plain[..]
+        let pieces = self.packed.as_deref_mut();
+        let unpacked = encodings::unpacked(pieces, piece, MOST_INFLATED, gunzip, plain);
+        let passed = unpacked
+            .and_then(|taken| self.frames.pass(taken).map(|_| taken).map_err(|_| COMPRESSED));
+        let taken = match passed {
+            Ok(taken) => taken,
+            Err(fault) => {
+                self.fault = Some(fault);
+                return &[];
             }
         };
-        if self.frames.pass(taken).is_err() {
-            self.fault = Some((Status::INTERNAL, "a message is compressed, and in no encoding"));
-            return &[];
-        }
         if flows && self.packed.is_none() && !answers_gzip {
             return piece;
         }
@@ -189,8 +184,7 @@ impl Call {
 
     /// Has no message begun that is not whole?
     fn is_between(&self) -> bool {
-        let is_packed_between = self.packed.as_ref().is_none_or(|pieces| pieces.0.is_between());
-        self.frames.is_between() && is_packed_between
+        encodings::is_between(&self.frames, self.packed.as_deref())
     }
 
     fn messages(&self, method: Method) -> Result<Vec<u8>, (Status, &'static str)> {

@@ -37,8 +37,7 @@ impl Http2Conversation {
         let flows = call.flows() && !sink.is_staged();
         let begun = flows.then(|| sink.begin());
         if flows {
-            let head: Vec<_> = [KIND].into_iter().chain(call.encoding()).collect();
-            self.codec.respond(stream, 200, &head, false, sink.out);
+            self.begin_answer(stream, call.encoding(), sink);
         }
         self.open.push(Open { stream, answer: Answer::Call(call, begun) });
     }
@@ -52,6 +51,18 @@ impl Http2Conversation {
         if !back.is_empty() {
             codec.content(stream, back, false, sink.out);
         }
+    }
+
+    /// Writes the head of an answer that messages follow, in this encoding.
+    fn begin_answer(
+        &mut self,
+        stream: u32,
+        encoding: Option<(&'static str, &'static [u8])>,
+        sink: &mut Sink<'_>,
+    ) {
+        let both = [KIND, encoding.unwrap_or(KIND)];
+        let head = &both[..1 + usize::from(encoding.is_some())];
+        self.codec.respond(stream, 200, head, false, sink.out);
     }
 
     /// Says that a request of a method is no call: by its type, or by HTTP's method.
@@ -104,8 +115,7 @@ impl Http2Conversation {
             self.codec.respond(stream, 200, &all, true, sink.out);
         } else {
             if !is_head_gone {
-                let head: Vec<_> = [KIND].into_iter().chain(encoding).collect();
-                self.codec.respond(stream, 200, &head, false, sink.out);
+                self.begin_answer(stream, encoding, sink);
             }
             if is_bare || !content.is_empty() {
                 self.codec.content(stream, &content, is_bare, sink.out);

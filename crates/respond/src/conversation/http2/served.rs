@@ -11,7 +11,7 @@ use wiretrial_proto::http2::{Http2Server, RequestFields};
 
 use super::calls::KIND;
 use super::{Answer, Http2Conversation, Open};
-use crate::conversation::encodings::{Codecs, Encodings, Pieces, refused};
+use crate::conversation::encodings::{self, COMPRESSED, Codecs, Encodings, MOST_INFLATED, Pieces};
 use crate::hub::Member;
 use crate::service::{Ended, Exchange, Metadata, Said, Step};
 use crate::sink::Sink;
@@ -140,16 +140,9 @@ impl Served {
         codecs: &mut Codecs,
     ) -> Result<(), (Status, &'static str)> {
         let Codecs { gunzip, plain, .. } = codecs;
-        let mut piece = match &mut self.packed {
-            None => piece,
-            Some(pieces) => {
-                let (frames, held) = &mut **pieces;
-                let most = self.most_message.min(MOST_INFLATED) as usize;
-                plain.clear();
-                gunzip.unpack((frames, held), piece, most, plain).map_err(refused)?;
-                &plain[..]
-            }
-        };
+        let most = MOST_INFLATED.min(self.most_message as usize);
+        let pieces = self.packed.as_deref_mut();
+        let mut piece = encodings::unpacked(pieces, piece, most, gunzip, plain)?;
         while let Some(part) = self.frames.next(&mut piece).map_err(|_| COMPRESSED)? {
             if part.begins.is_some_and(|length| length > self.most_message) {
                 return Err((Status::RESOURCE_EXHAUSTED, "a message is longer than what is taken"));
@@ -167,8 +160,7 @@ impl Served {
     }
 
     fn end(&mut self, now: u64) -> Result<(), (Status, &'static str)> {
-        let is_packed_between = self.packed.as_ref().is_none_or(|pieces| pieces.0.is_between());
-        if !self.frames.is_between() || !is_packed_between {
+        if !encodings::is_between(&self.frames, self.packed.as_deref()) {
             return Err((Status::INTERNAL, "the call ended inside a message"));
         }
         if !self.has_end {
@@ -255,12 +247,6 @@ impl Served {
         }
     }
 }
-
-/// The longest that a compressed message may come to be, bytes, whatever the service takes.
-const MOST_INFLATED: u32 = 16 << 20;
-/// What no encoding was named for.
-const COMPRESSED: (Status, &str) =
-    (Status::INTERNAL, "a message is compressed, and in no encoding");
 
 fn borrowed(metadata: &[(String, Vec<u8>)]) -> impl Iterator<Item = (&str, &[u8])> {
     metadata.iter().map(|(name, value)| (name.as_str(), &value[..]))
