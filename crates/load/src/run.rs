@@ -127,8 +127,8 @@ fn start(setup: &Setup) -> Start {
 }
 
 fn profiled(target: &Target) -> Option<Profiled> {
-    let profile = target.profile.as_ref()?.kind;
-    Some(Profiled { profile, field_bytes: target.field_bytes()? })
+    let profile = target.profile.as_ref()?;
+    Some(Profiled { profile: profile.kind, field_bytes: target.field_bytes(profile) })
 }
 
 /// What a server may send back, and an excerpt must not show.

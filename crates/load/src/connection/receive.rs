@@ -177,7 +177,12 @@ impl Connection {
                 begun.first_byte.get_or_insert(received.at);
                 expected.verifier.update(&mut begun.progress, number, piece, expected.payloads);
                 if expected.calls.is_some_and(|calls| calls.streams()) {
-                    self.heard(number, piece, received.at, expected);
+                    if begun.messages.talk.is_some() {
+                        self.heard(number, piece, received.at, expected);
+                    } else {
+                        let (count, since) = begun.messages.piece(piece, received.at);
+                        expected.recorder.messages(count, since);
+                    }
                 }
             }
             Event::Reply(reply) => self.reply(reply, received, expected),

@@ -103,8 +103,8 @@ impl Connection {
         Some(!is_last)
     }
 
-    /// A piece of the reply to the message with this number came: its messages are counted, and in turns the next one
-    /// of the call follows.
+    /// A piece of the reply to a call came whose messages go one by one: its messages are counted, and in turns the
+    /// next one of the call follows.
     pub(super) fn heard<W>(
         &mut self,
         number: u64,
@@ -116,12 +116,7 @@ impl Connection {
         let Some(sent) = ledger.get(number).map(|pending| pending.sent) else { return };
         let Some(begun) = ledger.begun(number) else { return };
         let (payloads, recorder) = (&mut *expected.payloads, &mut *expected.recorder);
-        let pace = payloads.talks().map(|talks| talks.pace);
-        let Some(pace) = pace.filter(|_| begun.messages.talk.is_some()) else {
-            let (count, since) = begun.messages.piece(piece, now);
-            recorder.messages(count, since);
-            return;
-        };
+        let Some(pace) = payloads.talks().map(|talks| talks.pace) else { return };
         begun.messages.answers((pace, sent), piece, now, |since| recorder.messages(1, since));
         let Some(talk) = begun.messages.talk.as_mut() else { return };
         if pace == Pace::Turns && talk.is_answered() {

@@ -338,10 +338,9 @@ impl Target {
         target
     }
 
-    /// Names and values of a request's fields as HTTP/2 has them, but for its length: bytes before any compression.
-    /// None where it has no profile.
-    pub(crate) fn field_bytes(&self) -> Option<u64> {
-        let profile = self.profile.as_ref()?;
+    /// Names and values of a request's fields as HTTP/2 has them, with those of a profile and but for its length: bytes
+    /// before any compression.
+    pub(crate) fn field_bytes(&self, profile: &Profile) -> u64 {
         let url = &self.url;
         let begin = [
             (":method", self.method.as_str()),
@@ -351,7 +350,7 @@ impl Target {
         ];
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let both = begin.into_iter().chain(own).map(|(name, value)| name.len() + value.len());
-        Some((both.sum::<usize>() + profile.bytes()) as u64)
+        (both.sum::<usize>() + profile.bytes()) as u64
     }
 }
 

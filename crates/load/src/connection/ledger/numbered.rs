@@ -206,18 +206,14 @@ impl Numbered {
     /// Takes the message with this number out, and what came of its reply; that is to be
     /// [given back](Self::give_back).
     pub(crate) fn take(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {
-        let place = self.place(number);
-        let place = if mutation::is(Mutation::NumberIgnored) { self.oldest() } else { place };
-        place.map(|place| self.take_at(place))
+        self.answered(number).map(|place| self.take_at(place))
     }
 
     /// Where the message with this number stands until one is taken or added, if it waits for its reply
     /// and nothing of that came before.
     #[inline]
     pub(crate) fn plain(&self, number: u64) -> Option<(Place, Pending)> {
-        let place = self.place(number);
-        let place = if mutation::is(Mutation::NumberIgnored) { self.oldest() } else { place };
-        let place = place?;
+        let place = self.answered(number)?;
         let pending = self.at(place);
         let is_plain = self.begun_at(pending.number).is_err();
         is_plain.then_some((place, pending))
@@ -338,6 +334,12 @@ impl Numbered {
 
     fn oldest(&self) -> Option<Place> {
         (!self.runs.is_empty()).then_some(OLDEST)
+    }
+
+    /// Where the message stands that a reply with this number answers.
+    #[inline]
+    fn answered(&self, number: u64) -> Option<Place> {
+        if mutation::is(Mutation::NumberIgnored) { self.oldest() } else { self.place(number) }
     }
 
     #[inline]
