@@ -4,18 +4,17 @@
 //! frames, nor how fields are compressed: who packs them says how.
 //!
 //! ```text
-//! request -> inbound
+//! request -> inbound;   pool -> wire
 //! ```
 
 pub(crate) mod arrival;
 pub(crate) mod inbound;
+pub(crate) mod pool;
 mod request;
 pub(crate) mod wire;
 
 pub use arrival::{Arrival, Connect, RequestFields};
 pub(crate) use request::{Origin, Packing, Rendered, websocket};
 
-/// So many WebSockets may end one after the other without a reply in between.
-pub(crate) const MOST_PARTED: u32 = 1_000;
 /// So many messages may be refused one after the other and go again; then the next ones have failed.
 pub(crate) const MOST_REFUSED: u32 = 1_000;

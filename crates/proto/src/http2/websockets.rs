@@ -8,7 +8,6 @@
 
 mod endings;
 
-use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::request::Http2Connect;
 use crate::fielded::inbound;
+use crate::fielded::pool::Pool;
 use crate::fielded::wire::{Said, Wire, closed_with};
 use crate::websocket::{DeflateConfig, WebSocketConfig, judge_connected, refusal};
 use crate::{
@@ -36,16 +36,9 @@ pub struct Http2WebSockets {
     state: State,
     /// What masks are drawn from.
     seed: [u64; 2],
-    /// Streams that were accepted.
-    accepted: u32,
-    /// Those of them that carry no message, the one that has had none for longest first.
-    idle: VecDeque<u32>,
+    pool: Pool<u32>,
     /// The piece of a stream's content that is being taken in.
     piece: Option<Piece>,
-    /// Streams that the server refused to look at since it last accepted one.
-    refused: u32,
-    /// WebSockets that have ended since the last reply.
-    parted: u32,
     /// When the server's settings came.
     settled: Option<u64>,
     /// For how long those were asked for that were accepted since it was last looked.
@@ -104,11 +97,8 @@ impl Http2WebSockets {
             wanted: streams.max(1),
             state: State::Opening,
             seed,
-            accepted: 0,
-            idle: VecDeque::new(),
+            pool: Pool::default(),
             piece: None,
-            refused: 0,
-            parted: 0,
             settled: None,
             upgrades: Vec::new(),
             block: Vec::new(),
@@ -164,13 +154,12 @@ impl ClientSession for Http2WebSockets {
     }
 
     fn room(&self) -> u32 {
-        if self.state == State::Leaving { 0 } else { self.accepted }
+        if self.state == State::Leaving { 0 } else { self.pool.accepted() }
     }
 
     #[inline]
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
-        debug_assert!(!self.idle.is_empty(), "there is no room");
-        let Some(id) = self.idle.pop_front() else { return };
+        let Some(id) = self.pool.next() else { return };
         let Some(stream) = self.connection.stream(id) else { return };
         let Socket { wire: Some(wire), number, .. } = &mut stream.heard.message else { return };
         *number = Some(message.number);
@@ -363,8 +352,7 @@ impl Http2WebSockets {
         if let Some(stream) = self.connection.stream(id) {
             stream.heard.message.number = None;
         }
-        self.parted = 0;
-        self.idle.push_back(id);
+        self.pool.replied(id);
         Ok(number)
     }
 
@@ -405,15 +393,14 @@ impl Http2WebSockets {
         stream.heard.has_head = true;
         stream.heard.message.wire = Some(Box::new(wire));
         self.upgrades.push(now - stream.heard.message.asked);
-        (self.accepted, self.refused) = (self.accepted + 1, 0);
-        self.idle.push_back(id);
+        self.pool.accept(id);
         if is_end {
             return self.ended(id, out);
         }
         if self.state != State::Opening {
             return Ok(Some(Event::Room));
         }
-        if (self.accepted as usize) < self.connection.open_streams() {
+        if (self.pool.accepted() as usize) < self.connection.open_streams() {
             return Ok(None);
         }
         self.state = State::Open;

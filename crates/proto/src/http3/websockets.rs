@@ -9,7 +9,6 @@
 mod accepting;
 mod endings;
 
-use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
@@ -24,6 +23,7 @@ use super::replied::{Heard, Wrong};
 use super::request::Http3Connect;
 use super::settings::{Http3Limits, Settings};
 use super::unidirectional::Unidirectional;
+use crate::fielded::pool::Pool;
 use crate::fielded::wire::{Said as Told, Wire, closed_with};
 use crate::streams::{Identified, Streams};
 use crate::websocket::{DeflateConfig, WebSocketConfig};
@@ -55,16 +55,9 @@ pub struct Http3WebSockets {
     first_unprocessed: u64,
     /// What masks are drawn from.
     seed: [u64; 2],
-    /// Streams that were accepted.
-    accepted: u32,
-    /// Those of them that carry no message, the one that has had none for longest first.
-    idle: VecDeque<u64>,
+    pool: Pool<u64>,
     /// So much of the content that comes is still to be taken in.
     piece: usize,
-    /// Streams that the server refused to look at since it last accepted one.
-    refused: u32,
-    /// WebSockets that have ended since the last reply.
-    parted: u32,
     /// Where frames are made.
     block: Vec<u8>,
 }
@@ -126,11 +119,8 @@ impl Http3WebSockets {
             allowed: 0,
             first_unprocessed: u64::MAX,
             seed,
-            accepted: 0,
-            idle: VecDeque::new(),
+            pool: Pool::default(),
             piece: 0,
-            refused: 0,
-            parted: 0,
             block: Vec::new(),
         }
     }
@@ -147,7 +137,7 @@ impl Http3WebSockets {
 
     /// How many messages may be in flight at once.
     pub fn room(&self) -> u32 {
-        if self.state == State::Leaving { 0 } else { self.accepted }
+        if self.state == State::Leaving { 0 } else { self.pool.accepted() }
     }
 
     /// As [`Http3Client::allow`](super::Http3Client::allow); WebSockets that were missing are asked for.
@@ -164,8 +154,7 @@ impl Http3WebSockets {
     /// Sends one message. Requires [`is_open`](Self::is_open) and [room](Self::room).
     #[inline]
     pub fn encode(&mut self, message: &Message<'_>, out: &mut Outgoing) {
-        debug_assert!(!self.idle.is_empty(), "there is no room");
-        let Some(stream) = self.idle.pop_front() else { return };
+        let Some(stream) = self.pool.next() else { return };
         let Some(socket) = self.sockets.get_mut(key(stream)) else { return };
         let Socket { wire: Some(wire), number, .. } = socket else { return };
         *number = Some(message.number);
@@ -442,8 +431,7 @@ impl Http3WebSockets {
         if let Some(socket) = self.sockets.get_mut(key(stream)) {
             socket.number = None;
         }
-        self.parted = 0;
-        self.idle.push_back(stream);
+        self.pool.replied(stream);
         Ok(number)
     }
 

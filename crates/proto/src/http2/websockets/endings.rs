@@ -3,10 +3,10 @@
 //! Knows what each end means to the message in flight; must not know how a stream is asked for.
 
 use super::{Http2WebSockets, Socket};
-use crate::fielded::{MOST_PARTED, MOST_REFUSED};
+use crate::fielded::pool;
 use crate::http2::frame::ErrorCode;
 use crate::http2::reset::words;
-use crate::{ErrorClass, Event, ProtocolError, Tag};
+use crate::{ErrorClass, Event, ProtocolError};
 
 impl Http2WebSockets {
     /// The server has ended a stream, and not said why.
@@ -16,13 +16,9 @@ impl Http2WebSockets {
         out: &mut Vec<u8>,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         let Some(stream) = self.connection.stream(id) else { return Ok(None) };
-        let wire = stream.heard.message.wire.as_ref();
-        let detail = if wire.is_some_and(|wire| wire.is_inside()) {
-            "the stream ended inside a message"
-        } else {
-            "the stream ended without a close frame"
-        };
-        self.fail(id, ErrorCode::Cancel, ProtocolError::new(ErrorClass::Truncated, detail), out)
+        let wire = stream.heard.message.wire.as_deref();
+        let error = pool::cut_short(wire);
+        self.fail(id, ErrorCode::Cancel, error, out)
     }
 
     /// The server has ended a stream at once.
@@ -38,8 +34,8 @@ impl Http2WebSockets {
         };
         let error = ProtocolError::new(ErrorClass::Reset, words(code));
         if wire.is_none() {
-            self.refused += 1;
-            if code != ErrorCode::RefusedStream || self.refused > MOST_REFUSED {
+            let may_go_on = self.pool.refuse();
+            if code != ErrorCode::RefusedStream || !may_go_on {
                 return Err(self.given_up(error, out));
             }
         }
@@ -80,21 +76,16 @@ impl Http2WebSockets {
             self.open(out);
             return Ok(None);
         }
-        self.parted += 1;
-        if self.parted > MOST_PARTED {
+        if !self.pool.part() {
             return Err(self.given_up(error, out));
         }
         self.lost(id, out);
-        Ok(Some(match number {
-            Some(number) => Event::Failed { tag: Tag::Number(number), error },
-            None => Event::Parted(error),
-        }))
+        Ok(Some(pool::parted(number, error)))
     }
 
     /// An accepted stream is gone.
     pub(super) fn lost(&mut self, id: u32, out: &mut Vec<u8>) {
-        self.accepted -= 1;
-        self.idle.retain(|&idle| idle != id);
+        self.pool.lose(id);
         self.open(out);
     }
 }

@@ -57,12 +57,11 @@ impl Http3WebSockets {
         let Some(socket) = self.sockets.get_mut(key(stream)) else { return Ok(None) };
         socket.incoming.has_head();
         socket.wire = Some(Box::new(wire));
-        (self.accepted, self.refused) = (self.accepted + 1, 0);
-        self.idle.push_back(stream);
+        self.pool.accept(stream);
         if self.state != State::Opening {
             return Ok(Some(Event::Room));
         }
-        if (self.accepted as usize) < self.sockets.len() {
+        if (self.pool.accepted() as usize) < self.sockets.len() {
             return Ok(None);
         }
         self.state = State::Open;

@@ -3,13 +3,13 @@
 //! Knows what each end means to the message in flight; must not know how a stream is asked for.
 
 use super::Http3WebSockets;
-use crate::fielded::{MOST_PARTED, MOST_REFUSED};
+use crate::fielded::pool;
 use crate::http3::broken::words;
 use crate::http3::frame::ErrorCode;
 use crate::http3::numbers::key;
 use crate::http3::outgoing::Outgoing;
 use crate::http3::replied::Wrong;
-use crate::{ErrorClass, Event, ProtocolError, Tag};
+use crate::{ErrorClass, Event, ProtocolError};
 
 impl Http3WebSockets {
     /// The server has given a stream up.
@@ -25,8 +25,8 @@ impl Http3WebSockets {
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         let error = ProtocolError::new(ErrorClass::Reset, words(code));
         if !was_accepted {
-            self.refused += 1;
-            if code != ErrorCode::RequestRejected || self.refused > MOST_REFUSED {
+            let may_go_on = self.pool.refuse();
+            if code != ErrorCode::RequestRejected || !may_go_on {
                 return Err(self.given_up(error, out));
             }
         }
@@ -39,13 +39,8 @@ impl Http3WebSockets {
         stream: u64,
         out: &mut Outgoing,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
-        let wire = self.sockets.get(key(stream)).and_then(|socket| socket.wire.as_ref());
-        let detail = if wire.is_some_and(|wire| wire.is_inside()) {
-            "the stream ended inside a message"
-        } else {
-            "the stream ended without a close frame"
-        };
-        let error = ProtocolError::new(ErrorClass::Truncated, detail);
+        let wire = self.sockets.get(key(stream)).and_then(|socket| socket.wire.as_deref());
+        let error = pool::cut_short(wire);
         self.fail(stream, ErrorCode::RequestCancelled, error, out)
     }
 
@@ -97,21 +92,16 @@ impl Http3WebSockets {
             self.open(out);
             return Ok(None);
         }
-        self.parted += 1;
-        if self.parted > MOST_PARTED {
+        if !self.pool.part() {
             return Err(self.given_up(error, out));
         }
         self.lost(stream, out);
-        Ok(Some(match number {
-            Some(number) => Event::Failed { tag: Tag::Number(number), error },
-            None => Event::Parted(error),
-        }))
+        Ok(Some(pool::parted(number, error)))
     }
 
     /// An accepted stream is gone.
     pub(super) fn lost(&mut self, stream: u64, out: &mut Outgoing) {
-        self.accepted -= 1;
-        self.idle.retain(|&idle| idle != stream);
+        self.pool.lose(stream);
         self.open(out);
     }
 }
