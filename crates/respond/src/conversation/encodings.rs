@@ -88,7 +88,8 @@ pub(super) fn unpacked<'p>(
     gunzip: &mut Gunzip,
     plain: &'p mut Vec<u8>,
 ) -> Result<&'p [u8], (Status, &'static str)> {
-    let Some((frames, held)) = pieces else { return Ok(piece) };
+    let Some(pieces) = pieces else { return Ok(piece) };
+    let (frames, held) = pieces;
     plain.clear();
     gunzip.unpack((frames, held), piece, most, plain).map_err(refused)?;
     Ok(plain)

@@ -61,7 +61,7 @@ impl Http2Conversation {
         sink: &mut Sink<'_>,
     ) {
         let both = [KIND, encoding.unwrap_or(KIND)];
-        let head = &both[..1 + usize::from(encoding.is_some())];
+        let head = &both[..=usize::from(encoding.is_some())];
         self.codec.respond(stream, 200, head, false, sink.out);
     }
 
