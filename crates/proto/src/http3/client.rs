@@ -11,10 +11,11 @@ use super::frame::{self, ErrorCode};
 use super::incoming::{Came, Incoming};
 use super::numbers::{self, MOST_REQUESTS, key};
 use super::outgoing::Outgoing;
-use super::replied::{Heads, Heard, Wrong};
+use super::replied::{Heads, Heard};
 use super::request::Http3Request;
 use super::settings::{Http3Limits, Settings};
 use super::unidirectional::Unidirectional;
+use super::wrong::Wrong;
 use crate::fielded::{MOST_REFUSED, inbound};
 use crate::streams::{Identified, Streams};
 use crate::{
@@ -341,16 +342,12 @@ impl Http3Client {
             let read = |block: &[u8]| Heard::read(block, behind, most, known, fields);
             let (taken, came) = match exchange.incoming.take(&input[consumed..], read) {
                 Ok(taken) => taken,
-                Err(ErrorCode::ExcessiveLoad) => {
-                    let event = self.fail(stream, Wrong::TooLarge, out);
-                    return Ok(Step { consumed: input.len(), event });
-                }
-                Err(code) => return Err(self.broken(code.into(), out)),
+                Err(wrong) => return self.wrong(stream, wrong, input.len(), out),
             };
             consumed += taken;
             let is_end = fin && consumed == input.len() && exchange.incoming.is_between();
             match came {
-                Some(Came::Fields(heard)) => match heard.and_then(|heard| exchange.hear(heard)) {
+                Some(Came::Fields(heard)) => match exchange.hear(heard) {
                     Ok(is_told) if is_told && self.tells_heads => {
                         let (tag, status) = (Tag::Number(exchange.number), exchange.status);
                         let told = ReplyHead::of_list(tag, status, &scratch.fields);
@@ -358,17 +355,12 @@ impl Http3Client {
                         return Ok(Step { consumed, event: Some(event) });
                     }
                     Ok(_) => {}
-                    Err(Wrong::Broken(code)) => return Err(self.broken(code.into(), out)),
-                    Err(wrong) => {
-                        let event = self.fail(stream, wrong, out);
-                        return Ok(Step { consumed: input.len(), event });
-                    }
+                    Err(wrong) => return self.wrong(stream, wrong, input.len(), out),
                 },
                 Some(Came::Content(piece)) => {
                     let length = piece.len() as u64;
                     if let Err(detail) = inbound::takes(&mut exchange.missing, length, is_end) {
-                        let event = self.fail(stream, Wrong::Malformed(detail), out);
-                        return Ok(Step { consumed: input.len(), event });
+                        return self.wrong(stream, Wrong::Malformed(detail), input.len(), out);
                     }
                     let tag = Tag::Number(exchange.number);
                     let event = if is_end {
@@ -379,14 +371,10 @@ impl Http3Client {
                     return Ok(Step { consumed, event });
                 }
                 None if !fin => break,
-                None => {
-                    let event = match exchange.end() {
-                        Ok(()) => self.replied(stream, &[]),
-                        Err(Wrong::Broken(code)) => return Err(self.broken(code.into(), out)),
-                        Err(wrong) => self.fail(stream, wrong, out),
-                    };
-                    return Ok(Step { consumed, event });
-                }
+                None => match exchange.end() {
+                    Ok(()) => return Ok(Step { consumed, event: self.replied(stream, &[]) }),
+                    Err(wrong) => return self.wrong(stream, wrong, consumed, out),
+                },
             }
         }
         Ok(Step { consumed: input.len(), event: None })
@@ -437,17 +425,28 @@ impl Http3Client {
         Some(Event::Reply(Reply { tag, status, kind, payload, last }))
     }
 
-    /// A message has failed for what the server did on its stream.
+    /// A message has failed for what the server did on its stream, or the connection has.
     #[cold]
-    fn fail(&mut self, stream: u64, wrong: Wrong, out: &mut Outgoing) -> Option<Event<'static>> {
-        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
-        let (number, has_content) = taken?;
-        let (code, error) = wrong.of_message();
-        out.stop(stream, code);
-        if has_content {
-            out.reset(stream, code as u64);
+    fn wrong(
+        &mut self,
+        stream: u64,
+        wrong: Wrong,
+        consumed: usize,
+        out: &mut Outgoing,
+    ) -> Result<Step<Event<'static>>, ProtocolError> {
+        if let Wrong::Broken(code) = wrong {
+            return Err(self.broken(code.into(), out));
         }
-        Some(Event::Failed { tag: Tag::Number(number), error })
+        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
+        let event = taken.map(|(number, has_content)| {
+            let (code, error) = wrong.of_message();
+            out.stop(stream, code);
+            if has_content {
+                out.reset(stream, code as u64);
+            }
+            Event::Failed { tag: Tag::Number(number), error }
+        });
+        Ok(Step { consumed, event })
     }
 
     #[cold]
@@ -480,10 +479,7 @@ impl Exchange {
 
     /// Nothing comes behind what came.
     fn end(&mut self) -> Result<(), Wrong> {
-        self.incoming.end().map_err(|code| match code {
-            ErrorCode::RequestIncomplete => Wrong::Incomplete,
-            code => Wrong::Broken(code),
-        })?;
+        self.incoming.end()?;
         inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Knows what has to be kept of a frame that is not whole; must not know what a message says.
 
-use super::frame::ErrorCode;
 use super::message::{MessageReader, Part, missing};
+use super::wrong::Wrong;
 
 /// What comes on a stream of requests, in one direction.
 #[derive(Debug, Clone)]
@@ -36,13 +36,14 @@ impl Incoming {
     }
 
     /// Takes bytes from the front of the input, and says how many; a block of fields is read by `read`.
-    /// Where nothing came all of the input was taken, and what is needed of it is kept.
+    /// Where nothing came all of the input was taken, and what is needed of it is kept. Nothing is to be taken behind
+    /// what is wrong.
     #[inline]
     pub(super) fn take<'a, R>(
         &mut self,
         input: &'a [u8],
-        read: impl FnOnce(&[u8]) -> R,
-    ) -> Result<(usize, Option<Came<'a, R>>), ErrorCode> {
+        read: impl FnOnce(&[u8]) -> Result<R, Wrong>,
+    ) -> Result<(usize, Option<Came<'a, R>>), Wrong> {
         let mut consumed = 0;
         while !self.carry.is_empty() {
             let more = missing(&self.carry).min(input.len() - consumed);
@@ -53,7 +54,7 @@ impl Incoming {
             consumed += more;
             let taken = self.reader.read(&self.carry)?;
             if let Some(Part::Fields(block)) = taken.part {
-                let read = read(block);
+                let read = read(block)?;
                 self.carry.clear();
                 return Ok((consumed, Some(Came::Fields(read))));
             }
@@ -63,7 +64,7 @@ impl Incoming {
         let taken = self.reader.read(&input[consumed..])?;
         consumed += taken.consumed;
         let came = match taken.part {
-            Some(Part::Fields(block)) => Came::Fields(read(block)),
+            Some(Part::Fields(block)) => Came::Fields(read(block)?),
             Some(Part::Content(piece)) => Came::Content(piece),
             None => {
                 self.carry.extend_from_slice(&input[consumed..]);
@@ -85,8 +86,8 @@ impl Incoming {
     }
 
     /// As [`MessageReader::end`].
-    pub(super) fn end(&self) -> Result<(), ErrorCode> {
-        self.reader.end(self.carry.len())
+    pub(super) fn end(&self) -> Result<(), Wrong> {
+        Ok(self.reader.end(self.carry.len())?)
     }
 }
 
@@ -107,7 +108,7 @@ mod tests {
             let (mut fields, mut content) = (0, Vec::new());
             for mut rest in [first, second] {
                 loop {
-                    let (taken, came) = incoming.take(rest, <[u8]>::len).unwrap();
+                    let (taken, came) = incoming.take(rest, |block| Ok(block.len())).unwrap();
                     rest = &rest[taken..];
                     match came {
                         None => break,

@@ -7,8 +7,8 @@
 //! ```text
 //! client, server -> numbers, settings, unidirectional, incoming, outgoing;   client -> replied, request
 //! websockets -> client, request, replied
-//! unidirectional -> control, broken;   incoming -> message
-//! message, control -> frame, settings -> varint;   replied, request -> qpack, crate::fielded
+//! unidirectional -> control, broken;   incoming -> message, wrong;   replied, server -> wrong
+//! message, control -> frame, settings -> varint;   wrong, request -> qpack, crate::fielded
 //! ```
 
 mod broken;
@@ -27,6 +27,7 @@ mod settings;
 mod unidirectional;
 pub mod varint;
 mod websockets;
+mod wrong;
 
 pub use crate::fielded::{Connect, RequestFields};
 pub use client::Http3Client;

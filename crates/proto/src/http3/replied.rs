@@ -2,11 +2,9 @@
 //!
 //! Knows heads and what stands behind content; must not know streams.
 
-use super::frame::ErrorCode;
-use super::qpack::{QpackError, read_fields};
+use super::wrong::{self, Wrong};
 use crate::fielded::inbound::{self, Response};
 use crate::fields::FieldList;
-use crate::{ErrorClass, ProtocolError};
 
 /// A head is kept up to this length, bytes: a longer one is read each time.
 const MOST_KEPT: usize = 512;
@@ -27,19 +25,6 @@ pub(super) enum Heard {
     Behind,
 }
 
-/// What is wrong with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrong {
-    /// The connection ends.
-    Broken(ErrorCode),
-    /// It is no message.
-    Malformed(&'static str),
-    /// More fields than are taken.
-    TooLarge,
-    /// It ends before its head.
-    Incomplete,
-}
-
 impl Heard {
     /// Reads a block, of a head or `behind` content, into `fields`; where the head is `known` it need
     /// not be read.
@@ -57,16 +42,12 @@ impl Heard {
         {
             return Ok(Self::Head(*said));
         }
-        fields.clear();
-        read_fields(block, most, fields).map_err(|error| match error {
-            QpackError::TooLarge => Wrong::TooLarge,
-            _ => Wrong::Broken(ErrorCode::QpackDecompressionFailed),
-        })?;
-        let malformed = |malformed: inbound::Malformed| Wrong::Malformed(malformed.0);
+        wrong::read_list(block, most, fields)?;
         if behind {
-            return inbound::trailers(fields).map(|()| Self::Behind).map_err(malformed);
+            inbound::trailers(fields)?;
+            return Ok(Self::Behind);
         }
-        let response = inbound::response(fields).map_err(malformed)?;
+        let response = inbound::response(fields)?;
         if let Some(heads) = known {
             heads.keep(block, response);
         }
@@ -82,28 +63,5 @@ impl Heads {
             self.block.extend_from_slice(block);
             self.said = Some(response);
         }
-    }
-}
-
-impl Wrong {
-    /// With which code its stream ends, and how the message has failed.
-    pub(super) fn of_message(self) -> (ErrorCode, ProtocolError) {
-        let (code, class, detail) = match self {
-            Self::Broken(code) => {
-                (code, ErrorClass::Protocol, "the peer broke the rules of HTTP/3")
-            }
-            Self::Malformed(detail) => (ErrorCode::MessageError, ErrorClass::Protocol, detail),
-            Self::TooLarge => (
-                ErrorCode::ExcessiveLoad,
-                ErrorClass::HeaderTooLarge,
-                "a list of fields is over the limit",
-            ),
-            Self::Incomplete => (
-                ErrorCode::MessageError,
-                ErrorClass::Protocol,
-                "a reply that ends before its final head",
-            ),
-        };
-        (code, ProtocolError::new(class, detail))
     }
 }

@@ -9,9 +9,10 @@ use super::frame::{self, ErrorCode};
 use super::incoming::{Came, Incoming};
 use super::numbers::key;
 use super::outgoing::Outgoing;
-use super::qpack::{self, QpackError, Secrecy};
+use super::qpack::{self, Secrecy};
 use super::settings::{Http3Limits, Settings};
 use super::unidirectional::{Seen, Unidirectional};
+use super::wrong::{self, Wrong};
 use crate::fielded::{Arrival, arrival, inbound};
 use crate::fields::FieldList;
 use crate::streams::{Identified, Streams};
@@ -278,11 +279,7 @@ impl Http3Server {
             let read = |block: &[u8]| read(block, has_head, most, connects, fields);
             let (taken, came) = match request.incoming.take(&input[consumed..], read) {
                 Ok(taken) => taken,
-                Err(ErrorCode::ExcessiveLoad) => {
-                    let event = self.gone(stream, ErrorCode::ExcessiveLoad, out);
-                    return Ok(Step { consumed: whole, event });
-                }
-                Err(code) => return Err(self.broken(code.into(), out)),
+                Err(wrong) => return self.wrong(stream, wrong, whole, out),
             };
             consumed += taken;
             let wrong = match came {
@@ -295,9 +292,7 @@ impl Http3Server {
                         }
                         return Ok(Step { consumed, event: Some(Http3Event::End { stream }) });
                     }
-                    // A frame in part is the connection's error (section 7.1).
-                    Err(code @ ErrorCode::FrameError) => Wrong::Broken(code),
-                    Err(code) => Wrong::OfStream(code),
+                    Err(wrong) => wrong,
                 },
                 Some(Came::Content(piece)) => {
                     match inbound::takes(&mut request.missing, piece.len() as u64, false) {
@@ -305,17 +300,16 @@ impl Http3Server {
                             let event = Some(Http3Event::Chunk { stream, piece });
                             return Ok(Step { consumed, event });
                         }
-                        Err(_) => Wrong::OfStream(ErrorCode::MessageError),
+                        Err(detail) => Wrong::Malformed(detail),
                     }
                 }
-                Some(Came::Fields(Err(wrong))) => wrong,
-                Some(Came::Fields(Ok(Heard::Behind))) => {
+                Some(Came::Fields(Heard::Behind)) => {
                     match inbound::takes(&mut request.missing, 0, true) {
                         Ok(()) => continue,
-                        Err(_) => Wrong::OfStream(ErrorCode::MessageError),
+                        Err(detail) => Wrong::Malformed(detail),
                     }
                 }
-                Some(Came::Fields(Ok(Heard::Head { content_length, is_tunnel }))) => {
+                Some(Came::Fields(Heard::Head { content_length, is_tunnel })) => {
                     request.has_head = true;
                     request.incoming.has_head();
                     (request.missing, request.is_tunnel) = (content_length, is_tunnel);
@@ -324,13 +318,7 @@ impl Http3Server {
                     return Ok(Step { consumed, event });
                 }
             };
-            match wrong {
-                Wrong::Broken(code) => return Err(self.broken(code.into(), out)),
-                Wrong::OfStream(code) => {
-                    let event = self.gone(stream, code, out);
-                    return Ok(Step { consumed: whole, event });
-                }
-            }
+            return self.wrong(stream, wrong, whole, out);
         }
         Ok(Step { consumed: whole, event: None })
     }
@@ -396,15 +384,22 @@ impl Http3Server {
         }
     }
 
-    /// There is nobody to be answered on this stream, for what the client did there.
+    /// There is nobody to be answered on this stream, for what the client did there, or on the connection.
     #[cold]
-    fn gone(
+    fn wrong(
         &mut self,
         stream: u64,
-        code: ErrorCode,
+        wrong: Wrong,
+        consumed: usize,
         out: &mut Outgoing,
-    ) -> Option<Http3Event<'static>> {
-        self.drop_request(stream, code as u64, out).then_some(Http3Event::Gone { stream })
+    ) -> Result<Step<Http3Event<'static>>, ProtocolError> {
+        let code = match wrong {
+            Wrong::Broken(code) => return Err(self.broken(code.into(), out)),
+            Wrong::Incomplete => ErrorCode::RequestIncomplete,
+            wrong => wrong.of_message().0,
+        };
+        let is_dropped = self.drop_request(stream, code as u64, out);
+        Ok(Step { consumed, event: is_dropped.then_some(Http3Event::Gone { stream }) })
     }
 
     /// The client does not want an answer any more. A request that is taken back costs it nothing, and
@@ -448,9 +443,9 @@ impl Http3Server {
 
 impl Request {
     /// Nothing comes behind what came.
-    fn end(&mut self) -> Result<(), ErrorCode> {
+    fn end(&mut self) -> Result<(), Wrong> {
         self.incoming.end()?;
-        inbound::takes(&mut self.missing, 0, true).map_err(|_| ErrorCode::MessageError)?;
+        inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)?;
         self.has_ended = true;
         Ok(())
     }
@@ -464,13 +459,6 @@ enum Heard {
     Behind,
 }
 
-enum Wrong {
-    /// The connection ends.
-    Broken(ErrorCode),
-    /// The stream does.
-    OfStream(ErrorCode),
-}
-
 /// Reads a block, of a head or `behind` content, into `fields`.
 fn read(
     block: &[u8],
@@ -479,17 +467,13 @@ fn read(
     connects: bool,
     fields: &mut FieldList,
 ) -> Result<Heard, Wrong> {
-    fields.clear();
-    qpack::read_fields(block, most, fields).map_err(|error| match error {
-        QpackError::TooLarge => Wrong::OfStream(ErrorCode::ExcessiveLoad),
-        _ => Wrong::Broken(ErrorCode::QpackDecompressionFailed),
-    })?;
-    let malformed = |_| Wrong::OfStream(ErrorCode::MessageError);
+    wrong::read_list(block, most, fields)?;
     if behind {
-        return inbound::trailers(fields).map(|()| Heard::Behind).map_err(malformed);
+        inbound::trailers(fields)?;
+        return Ok(Heard::Behind);
     }
-    let request = inbound::request(fields, connects).map_err(malformed)?;
-    inbound::check_host(fields).map_err(malformed)?;
+    let request = inbound::request(fields, connects)?;
+    inbound::check_host(fields)?;
     let (content_length, is_tunnel) = (request.content_length, request.protocol.is_some());
     Ok(Heard::Head { content_length, is_tunnel })
 }

@@ -19,10 +19,11 @@ use super::frame::{self, ErrorCode};
 use super::incoming::{Came, Incoming};
 use super::numbers::{self, key};
 use super::outgoing::Outgoing;
-use super::replied::{Heard, Wrong};
+use super::replied::Heard;
 use super::request::Http3Connect;
 use super::settings::{Http3Limits, Settings};
 use super::unidirectional::Unidirectional;
+use super::wrong::Wrong;
 use crate::fielded::pool::Pool;
 use crate::fielded::wire::{Said as Told, Wire, closed_with};
 use crate::streams::{Identified, Streams};
@@ -368,24 +369,18 @@ impl Http3WebSockets {
                     }
                     Ok((taken, Some(Came::Fields(heard)))) => {
                         consumed += taken;
-                        match heard {
-                            Ok(heard) => self.fields(stream, heard, scratch, out)?,
-                            Err(wrong) => self.wrong(stream, wrong, out)?,
-                        }
+                        self.fields(stream, heard, scratch, out)?
                     }
                     Ok((_, None)) if fin => {
                         let ended = socket.incoming.end();
                         consumed = input.len();
                         match ended {
-                            Err(code @ ErrorCode::FrameError) => {
-                                return Err(self.broken(code.into(), out));
-                            }
+                            Err(Wrong::Broken(code)) => return Err(self.broken(code.into(), out)),
                             _ => self.ended(stream, out)?,
                         }
                     }
                     Ok((_, None)) => return Ok(Step { consumed: input.len(), event: None }),
-                    Err(ErrorCode::ExcessiveLoad) => self.wrong(stream, Wrong::TooLarge, out)?,
-                    Err(code) => return Err(self.broken(code.into(), out)),
+                    Err(wrong) => self.wrong(stream, wrong, out)?,
                 }
             };
             if event.is_some() {

@@ -10,7 +10,8 @@ use crate::http3::frame;
 use crate::http3::incoming::Incoming;
 use crate::http3::numbers::key;
 use crate::http3::outgoing::Outgoing;
-use crate::http3::replied::{Heard, Wrong};
+use crate::http3::replied::Heard;
+use crate::http3::wrong::Wrong;
 use crate::websocket::{judge_connected, refusal};
 use crate::{Event, ProtocolError, Scratch};
 

@@ -8,7 +8,7 @@ use crate::http3::broken::words;
 use crate::http3::frame::ErrorCode;
 use crate::http3::numbers::key;
 use crate::http3::outgoing::Outgoing;
-use crate::http3::replied::Wrong;
+use crate::http3::wrong::Wrong;
 use crate::{ErrorClass, Event, ProtocolError};
 
 impl Http3WebSockets {
