@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,21 @@ with socket.create_server((sys.argv[1], 7000)) as listener:
         while data := peer.recv(1 << 16):
             digest.update(data)
         peer.sendall(digest.hexdigest().encode())
+"""
+
+ECHO_PORTS = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+    far.bind((sys.argv[1], 7001))
+    print("ready", flush=True)
+    first = None
+    while True:
+        asked, sender = far.recvfrom(64)
+        first = first or sender
+        if asked == b"end":
+            far.sendto(b"late", first)
+            break
+        far.sendto(str(sender[1]).encode(), sender)
 """
 
 LABORATORY = """
@@ -195,6 +211,42 @@ def test_copies_and_packets_held_back_arrive_as_many_as_were_made(engine: Engine
     assert (found.lost, found.twice) == (0, account["duplicated"])
     assert account["duplicated"] > 0
     assert 0 < found.overtaken <= account["held_back"] + account["duplicated"]
+
+
+@needs_root
+def test_a_router_that_forgets_gives_other_ports_and_lets_nobody_in_by_the_old(
+    engine: Engine,
+) -> None:
+    with LinkedNamespace(Link.parse("delay=1ms,rebind=300ms"), engine=engine.binary) as isolation:
+        peer = subprocess.Popen(
+            launch.command_line(
+                [sys.executable, "-c", ECHO_PORTS, isolation.addresses[0]],
+                namespace=isolation.file,
+            ),
+            stdout=subprocess.PIPE,
+        )
+        with peer, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as near:
+            assert peer.stdout is not None
+            assert peer.stdout.readline() == b"ready\n"
+            near.settimeout(10)
+            near.connect((isolation.addresses[0], 7001))
+            own, seen = near.getsockname()[1], []
+            for _ in range(4):
+                near.send(b"which?")
+                seen.append(int(near.recv(64)))
+                time.sleep(0.3)
+            near.send(b"end")
+            # To the first port, which stands for nobody by now.
+            near.settimeout(1)
+            with pytest.raises(TimeoutError):
+                near.recv(64)
+        assert isolation.wire is not None
+        account = isolation.wire.account()
+        assert account is not None
+    assert seen[0] == own
+    assert all(one != other for one, other in pairwise(seen))
+    assert account["rebound"] >= 3
+    assert account["down"]["unmapped"] == 1
 
 
 @needs_root

@@ -15,11 +15,14 @@ use crate::quantity::duration;
 use crate::signals;
 
 pub(crate) const EXAMPLES: &str = "\
-A direction: delay=26ms,jitter=2ms/normal,loss=0.1%/4,reorder=1%/2ms,duplicate=0.01%,rate=100mbit,queue=100ms,mtu=1500
+A direction: delay=26ms,jitter=2ms/normal,loss=0.1%/4,reorder=1%/2ms,duplicate=0.01%,blackhole=10s/2s,rebind=10s,rate=100mbit,queue=100ms,mtu=1500
 
 Examples:
   wiretrial-engine link --show --up delay=26ms --down delay=26ms,rate=50mbit
   wiretrial-engine link --near-namespace /proc/4711/ns/net --far-namespace /proc/4712/ns/net --up delay=26ms --down delay=26ms";
+
+const NEAR_IS_BEHIND: &str =
+    "rebind is of the way up, since the near end is behind the router: write it there";
 
 #[derive(Debug, Args)]
 pub(crate) struct LinkFlags {
@@ -56,6 +59,9 @@ pub(crate) struct LinkFlags {
 }
 
 pub(crate) fn run(flags: &LinkFlags) -> Result<ExitCode, Failed> {
+    if flags.down.rebind_ns.is_some() && flags.up.rebind_ns.is_none() {
+        return Err(Failed::Usage(NEAR_IS_BEHIND.to_owned()));
+    }
     if flags.show {
         tell("link", &json!({ "up": flags.up, "down": flags.down }))?;
         return Ok(ExitCode::SUCCESS);

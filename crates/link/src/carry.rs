@@ -13,7 +13,7 @@ use rustix::thread::set_current_timer_slack;
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::counters::{Carried, Counters};
 use crate::device::LARGEST_PACKET;
-use crate::{Device, Fate, Line, LinkError, Path, Shape, sys};
+use crate::{Device, Fate, Line, LinkError, Nat, Path, Shape, sys};
 
 /// Packets taken from one device before the other has its turn.
 const BATCH: usize = 64;
@@ -32,7 +32,7 @@ pub struct Ends {
 /// What the link is asked to be.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// From near to far.
+    /// From near to far. Its `rebind_ns` is of both directions: the near end is behind the router.
     pub up: Shape,
     /// From far to near.
     pub down: Shape,
@@ -69,6 +69,8 @@ pub struct Account {
     pub up: Direction,
     /// From far to near.
     pub down: Direction,
+    /// How often ports of UDP that had been used became others.
+    pub rebound: u64,
     /// Nanoseconds of CPU that carrying took.
     pub cpu_ns: u64,
 }
@@ -104,24 +106,35 @@ pub fn carry(
         // Another seed: the directions must not lose the same packets.
         Wire::new(&ends.far, &ends.near, settings.down, !settings.seed),
     ];
+    let mut nat = settings.up.rebind_ns.map(|every_ns| Nat::new(every_ns, settings.seed));
     let mut buffer = vec![0; LARGEST_PACKET];
     loop {
-        let mut full_batch = false;
-        for at in 0..wires.len() {
-            full_batch |= wires[at].take_in(&mut buffer)?;
-            // What is due goes out between the batches, so that a burst of one direction does not
-            // make the other's packets late.
-            wires.iter_mut().for_each(Wire::hand_on);
-        }
+        let [up, down] = &mut wires;
+        let mut full_batch = up.take_in(&mut buffer, |now_ns, packet| {
+            if let Some(nat) = &mut nat {
+                nat.outward(now_ns, packet);
+            }
+        })?;
+        // What is due goes out between the batches, so that a burst of one direction does not make
+        // the other's packets late.
+        hand_on(up, down, &mut nat);
+        full_batch |= down.take_in(&mut buffer, |_, _| ())?;
+        hand_on(up, down, &mut nat);
         let timeout_ns = if full_batch { Some(0) } else { wait_ns(&wires, settings.spin_ns) };
         let ready = wait(ends, orders, timeout_ns)?;
         for (index, _) in ready.into_iter().enumerate().filter(|(_, ready)| *ready) {
-            let account = account(&wires);
+            let account = account(&wires, nat.as_ref());
             if !orders.obey(index, &account)? {
                 return Ok(account);
             }
         }
     }
+}
+
+/// Hands on what is due of both directions; the router stands at the near end.
+fn hand_on(up: &mut Wire<'_>, down: &mut Wire<'_>, nat: &mut Option<Nat>) {
+    up.hand_on(|_, _| true);
+    down.hand_on(|now_ns, packet| nat.as_mut().is_none_or(|nat| nat.inward(now_ns, packet)));
 }
 
 /// One direction: from a device, along a path, into a device.
@@ -153,8 +166,12 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Takes what has come, up to a batch. Whether there may be more.
-    fn take_in(&mut self, buffer: &mut [u8]) -> Result<bool, LinkError> {
+    /// Takes what has come, up to a batch, as `passed` leaves it. Whether there may be more.
+    fn take_in(
+        &mut self,
+        buffer: &mut [u8],
+        mut passed: impl FnMut(u64, &mut [u8]),
+    ) -> Result<bool, LinkError> {
         for _ in 0..BATCH {
             let read = self.from.read(buffer);
             let read = read.map_err(|errno| broken("reading from a device", errno))?;
@@ -162,7 +179,9 @@ impl<'a> Wire<'a> {
                 return Ok(false);
             };
             // Read after the packet is there, so that it is never early.
-            if let Fate::Arrives { at_ns, twice } = self.path.admit(monotonic_ns(), bytes) {
+            let now_ns = monotonic_ns();
+            passed(now_ns, &mut buffer[..bytes]);
+            if let Fate::Arrives { at_ns, twice } = self.path.admit(now_ns, bytes) {
                 self.put(at_ns, Packet { bytes: buffer[..bytes].into(), twice });
             }
         }
@@ -178,12 +197,17 @@ impl<'a> Wire<'a> {
         self.line.push(at_ns, packet);
     }
 
-    /// Hands on everything that is due.
-    fn hand_on(&mut self) {
+    /// Hands on everything that is due and that `is_let_in` takes.
+    fn hand_on(&mut self, mut is_let_in: impl FnMut(u64, &mut [u8]) -> bool) {
         let mut now_ns = monotonic_ns();
-        while let Some((due_ns, packet)) = self.line.due(now_ns) {
+        while let Some((due_ns, mut packet)) = self.line.due(now_ns) {
             self.on_the_way_bytes -= packet.bytes.len();
-            for _ in 0..=u32::from(packet.twice) {
+            let copies = 1 + u64::from(packet.twice);
+            if !is_let_in(now_ns, &mut packet.bytes) {
+                self.done.unmapped += copies;
+                continue;
+            }
+            for _ in 0..copies {
                 if self.to.write(&packet.bytes) {
                     self.done.record(due_ns, now_ns, packet.bytes.len());
                 } else {
@@ -203,17 +227,24 @@ impl<'a> Wire<'a> {
     fn on_the_way(&self) -> u64 {
         let counters = self.path.counters();
         let ended = counters.lost
+            + counters.blackholed
             + counters.queue_full
             + counters.too_big
             + self.overflowed
             + self.done.carried
-            + self.done.refused;
+            + self.done.refused
+            + self.done.unmapped;
         (counters.offered + counters.duplicated).saturating_sub(ended)
     }
 }
 
-fn account(wires: &[Wire<'_>; 2]) -> Account {
-    Account { up: wires[0].account(), down: wires[1].account(), cpu_ns: thread_cpu_ns() }
+fn account(wires: &[Wire<'_>; 2], nat: Option<&Nat>) -> Account {
+    Account {
+        up: wires[0].account(),
+        down: wires[1].account(),
+        rebound: nat.map_or(0, Nat::rebound),
+        cpu_ns: thread_cpu_ns(),
+    }
 }
 
 /// How long there is nothing to do but for what comes; None: for ever.

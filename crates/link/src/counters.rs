@@ -6,7 +6,8 @@ use serde::Serialize;
 pub const LATE_NS: u64 = 200_000;
 
 /// The packets of one direction so far. What came in went out, was dropped, was lost, or is on its
-/// way: offered + duplicated = carried + refused + lost + `queue_full` + `too_big` + on the way.
+/// way: offered + duplicated = carried + refused + unmapped + lost + blackholed + `queue_full` +
+/// `too_big` + on the way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Came in.
@@ -15,6 +16,8 @@ pub struct Counters {
     pub offered_bytes: u64,
     /// Lost on the wire, as asked.
     pub lost: u64,
+    /// Lost while nothing passed, as asked.
+    pub blackholed: u64,
     /// Dropped because the queue before the rate was full.
     pub queue_full: u64,
     /// Dropped because they were larger than the MTU.
@@ -34,6 +37,8 @@ pub struct Carried {
     pub carried_bytes: u64,
     /// Not taken by the other side: its interface is down, or has no room.
     pub refused: u64,
+    /// For a port that the router had taken away, or never given: [`crate::Nat`].
+    pub unmapped: u64,
     /// Handed on more than [`LATE_NS`] after their instant.
     pub late: u64,
     /// How long after their instants all were handed on, together.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::counters::Counters;
 use crate::random::Stream;
-use crate::shape::{Distribution, Jitter, Loss, Queue, Rate, Reorder, Shape};
+use crate::shape::{Blackhole, Distribution, Jitter, Loss, Queue, Rate, Reorder, Shape};
 
 const BITS_PER_BYTE: u128 = 8;
 const NS_PER_S: u128 = 1_000_000_000;
@@ -50,6 +50,8 @@ pub struct Path {
     held: Stream,
     copied: Stream,
     last_arrival_ns: u64,
+    /// When the first packet came.
+    began_ns: Option<u64>,
     counters: Counters,
 }
 
@@ -70,6 +72,7 @@ impl Path {
             held: Stream::new(seed, 3),
             copied: Stream::new(seed, 4),
             last_arrival_ns: 0,
+            began_ns: None,
             counters: Counters::default(),
         }
     }
@@ -78,6 +81,7 @@ impl Path {
     ///
     /// It never arrives before `now_ns` plus the delay and the time that the rate takes for it.
     pub fn admit(&mut self, now_ns: u64, bytes: usize) -> Fate {
+        let began_ns = *self.began_ns.get_or_insert(now_ns);
         self.counters.offered += 1;
         self.counters.offered_bytes += bytes as u64;
         if bytes > self.shape.mtu as usize {
@@ -100,6 +104,10 @@ impl Path {
             self.counters.lost += 1;
             return Fate::Lost;
         }
+        if self.shape.blackhole.is_some_and(|hole| hole.is_dark(sent_ns - began_ns)) {
+            self.counters.blackholed += 1;
+            return Fate::Lost;
+        }
         self.counters.duplicated += u64::from(twice);
         let at_ns = self.arrival_ns(sent_ns + self.shape.delay_ns + jitter_ns, held);
         Fate::Arrives { at_ns, twice }
@@ -119,6 +127,13 @@ impl Path {
         }
         self.last_arrival_ns = in_order_ns;
         in_order_ns
+    }
+}
+
+impl Blackhole {
+    /// Whether nothing passes so long after the beginning.
+    fn is_dark(self, after_ns: u64) -> bool {
+        after_ns % self.every_ns >= self.every_ns - self.for_ns
     }
 }
 

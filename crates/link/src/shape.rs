@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::quantity;
 
 /// What is accepted, for those who wrote something else.
-const FORM: &str = "delay=26ms,jitter=2ms/normal,loss=0.1%/4,reorder=1%/2ms,duplicate=0.01%,rate=100mbit,queue=100ms,mtu=1500";
+const FORM: &str = "delay=26ms,jitter=2ms/normal,loss=0.1%/4,reorder=1%/2ms,duplicate=0.01%,blackhole=10s/2s,rebind=10s,rate=100mbit,queue=100ms,mtu=1500";
 
 const DEFAULT_MTU: u32 = 1500;
 /// What IPv4 asks of every link, and what a TUN device carries at most.
@@ -18,6 +18,9 @@ const MTUS: std::ops::RangeInclusive<u64> = 68..=65_535;
 const LONGEST_NS: u64 = 60_000_000_000;
 const DEFAULT_HELD_BACK_NS: u64 = 1_000_000;
 const DEFAULT_QUEUE_NS: u64 = 100_000_000;
+const DEFAULT_DARK_NS: u64 = 2_000_000_000;
+/// Ports that change more often than a round trip leave nobody a connection.
+const LEAST_REBIND_NS: u64 = 1_000_000;
 /// Two packets of the usual size: less would drop what comes back to back.
 const LEAST_QUEUE_BYTES: u64 = 3_000;
 const LEAST_RATE: u64 = 1_000;
@@ -35,6 +38,10 @@ pub struct Shape {
     pub reorder: Option<Reorder>,
     /// The share of packets that arrive twice, 0 to 1.
     pub duplicate: f64,
+    /// When nothing passes at all.
+    pub blackhole: Option<Blackhole>,
+    /// How often a router on the way gives the near end's UDP other ports, in nanoseconds.
+    pub rebind_ns: Option<u64>,
     /// How fast packets leave one after the other; None: at once.
     pub rate: Option<Rate>,
     /// The largest packet, in bytes with its IP header.
@@ -80,6 +87,16 @@ pub struct Reorder {
     pub by_ns: u64,
 }
 
+/// Times at which every packet is lost: of each `every_ns`, counted from the first packet, the last
+/// `for_ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Blackhole {
+    /// In nanoseconds.
+    pub every_ns: u64,
+    /// In nanoseconds; less than `every_ns`.
+    pub for_ns: u64,
+}
+
 /// The bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Rate {
@@ -108,6 +125,8 @@ impl Default for Shape {
             loss: None,
             reorder: None,
             duplicate: 0.0,
+            blackhole: None,
+            rebind_ns: None,
             rate: None,
             mtu: DEFAULT_MTU,
         }
@@ -138,6 +157,8 @@ impl FromStr for Shape {
                 "loss" => loss(value)?.map(|found| shape.loss = Some(found)),
                 "reorder" => reorder(value).map(|found| shape.reorder = Some(found)),
                 "duplicate" => quantity::share(value).map(|share| shape.duplicate = share),
+                "blackhole" => blackhole(value).map(|found| shape.blackhole = Some(found)),
+                "rebind" => rebind_ns(value).map(|ns| shape.rebind_ns = Some(ns)),
                 "rate" => rate(value).map(|found| shape.rate = Some(found)),
                 "queue" => room(value).map(|found| queue = Some(found)),
                 "mtu" => mtu(value).map(|bytes| shape.mtu = bytes),
@@ -201,6 +222,17 @@ fn reorder(text: &str) -> Option<Reorder> {
     Some(Reorder { share: quantity::share(share)?, by_ns })
 }
 
+fn blackhole(text: &str) -> Option<Blackhole> {
+    let (every, dark) = halves(text);
+    let every_ns = length_ns(every)?;
+    let for_ns = dark.map_or(Some(DEFAULT_DARK_NS), length_ns)?;
+    (0 < for_ns && for_ns < every_ns).then_some(Blackhole { every_ns, for_ns })
+}
+
+fn rebind_ns(text: &str) -> Option<u64> {
+    length_ns(text).filter(|&ns| ns >= LEAST_REBIND_NS)
+}
+
 fn rate(text: &str) -> Option<Rate> {
     let bits_per_second = quantity::bits_per_second(text).filter(|&rate| rate >= LEAST_RATE)?;
     Some(Rate { bits_per_second, queue: Room::Time(DEFAULT_QUEUE_NS).of(bits_per_second) })
@@ -261,7 +293,7 @@ mod tests {
     fn each_part_is_read() {
         let whole = shape(
             "delay=26ms, jitter=2ms/pareto, loss=0.5%/4, reorder=1%/3ms, duplicate=0.25%, \
-             rate=100mbit, queue=20ms, mtu=1400",
+             blackhole=9s/3s, rebind=5s, rate=100mbit, queue=20ms, mtu=1400",
         );
         assert_eq!(
             whole,
@@ -271,6 +303,8 @@ mod tests {
                 loss: Some(Loss { share: 0.005, burst: Some(4.0) }),
                 reorder: Some(Reorder { share: 0.01, by_ns: 3_000_000 }),
                 duplicate: 0.0025,
+                blackhole: Some(Blackhole { every_ns: 9_000_000_000, for_ns: 3_000_000_000 }),
+                rebind_ns: Some(5_000_000_000),
                 rate: Some(Rate { bits_per_second: 100_000_000, queue: Queue::Bytes(250_000) }),
                 mtu: 1400,
             }
@@ -282,6 +316,7 @@ mod tests {
         assert_eq!(shape("jitter=1ms").jitter.map(|j| j.distribution), Some(Distribution::Normal));
         assert_eq!(shape("loss=1%").loss, Some(Loss { share: 0.01, burst: None }));
         assert_eq!(shape("reorder=1%").reorder.map(|r| r.by_ns), Some(1_000_000));
+        assert_eq!(shape("blackhole=10s").blackhole.map(|b| b.for_ns), Some(2_000_000_000));
         let queue = |text| shape(text).rate.map(|rate| rate.queue);
         assert_eq!(queue("rate=8mbit"), Some(Queue::Bytes(100_000)));
         assert_eq!(queue("rate=8kbit"), Some(Queue::Bytes(3_000)));
@@ -300,6 +335,11 @@ mod tests {
             ("loss=101%", "is none of"),
             ("loss=1%/0.5", "is none of"),
             ("loss=60%/1", "bursts of 1 packets can't lose more than 50%"),
+            ("blackhole=2s", "is none of"),
+            ("blackhole=5s/5s", "is none of"),
+            ("blackhole=5s/0s", "is none of"),
+            ("rebind=0s", "is none of"),
+            ("rebind=61s", "is none of"),
             ("rate=0mbit", "is none of"),
             ("queue=0p,rate=1mbit", "is none of"),
             ("queue=10p", "a queue needs a rate"),

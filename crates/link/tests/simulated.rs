@@ -112,6 +112,8 @@ fn bursts_have_their_share_and_their_length() {
 #[test]
 fn the_choice_of_lost_packets_is_moved_by_nothing_but_the_seed() {
     let plain = lost("loss=5%", 3, 5000);
+    let dark = lost("loss=5%,blackhole=2us/1us", 3, 5000);
+    assert!(plain.iter().zip(&dark).all(|(plain, dark)| !plain || *dark));
     assert_eq!(plain, lost("delay=9ms,jitter=3ms/normal,reorder=5%,duplicate=5%,loss=5%", 3, 5000));
     assert_ne!(plain, lost("loss=5%", 4, 5000));
 }
@@ -150,6 +152,19 @@ fn jitter_keeps_near_its_mean_where_packets_are_close_together() {
         let mean_ms = sum as f64 / sent as f64 / MS as f64;
         assert!((1.9..2.8).contains(&mean_ms), "{distribution}: {mean_ms}");
     }
+}
+
+#[test]
+fn a_blackhole_takes_the_last_part_of_each_period_counted_from_the_first_packet() {
+    // A packet each second from the third second on: of each ten the last two.
+    let mut path = Path::new(shape("blackhole=10s/2s,delay=50ms"), 7);
+    let gone: Vec<u64> = (3..33)
+        .filter(|at| path.admit(at * 1_000 * MS, 100) == Fate::Lost)
+        .map(|at| at - 3)
+        .collect();
+    assert_eq!(gone, [8, 9, 18, 19, 28, 29]);
+    let counters = path.counters();
+    assert_eq!((counters.blackholed, counters.lost), (6, 0));
 }
 
 #[test]

@@ -23,7 +23,7 @@ Examples:
 
 \b
 A direction: delay=26ms,jitter=2ms/normal,loss=0.1%/4,reorder=1%/2ms,duplicate=0.01%,
-rate=100mbit,queue=100ms,mtu=1500. It needs root; without:
+blackhole=10s/2s,rebind=10s,rate=100mbit,queue=100ms,mtu=1500. It needs root; without:
 unshare --user --map-root-user --net wiretrial link …
 """
 

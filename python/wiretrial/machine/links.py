@@ -345,7 +345,7 @@ def _add_netem(routes: Any, interface: str, delay_ns: int) -> None:
 
 def _is_plain(direction: Mapping[str, Any]) -> bool:
     """Whether it is a delay and nothing else, which netem does alike."""
-    others = ("jitter", "loss", "reorder", "rate")
+    others = ("jitter", "loss", "reorder", "blackhole", "rebind_ns", "rate")
     return not direction["duplicate"] and all(direction[name] is None for name in others)
 
 

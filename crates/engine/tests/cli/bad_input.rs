@@ -110,6 +110,7 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
             "\"latency=1ms\" is none of delay=26ms,jitter=2ms/normal",
         ),
         (vec!["link", "--down", "queue=10p"], "a queue needs a rate: add rate=100mbit"),
+        (vec!["link", "--down", "rebind=5s"], "rebind is of the way up"),
         (vec!["link", "--near-device", "a/b"], "is no name for a device: use 1 to 15 letters"),
         (vec!["respond", "--http", "nowhere"], "invalid socket address"),
         (vec!["respond", "--http", "127.0.0.1:0", "--fault", "odd"], "there is no fault `odd`"),
