@@ -226,12 +226,27 @@ SAID: list[tuple[Callable[[], str], str]] = [
         ),
         "a is nearest to raw, 1.10 times its server CPU; b 14.0.",
     ),
+    # Who leads by the median may not have the least ratio, of which the shorter form keeps one.
+    (
+        lambda: _shorter(
+            "nearest",
+            base="raw",
+            leaders=("b", "c"),
+            others=(Multiple("a", 1.1), Multiple("b", 1.2), Multiple("c", 1.3)),
+        ),
+        "b or c is nearest to raw, 1.20 times its server CPU.",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("said", "expected"), SAID)
 def test_phrases(said: Callable[[], str], expected: str) -> None:
     assert said() == expected
+
+
+def _shorter(kind: Kind, **fields: object) -> str:
+    fields.setdefault("metric", metrics.SERVER)
+    return phrases.shorter(Finding(kind, **fields))  # type: ignore[arg-type]
 
 
 def _whole(kind: Kind, **fields: object) -> str:

@@ -415,7 +415,10 @@ def _nearest(group: Group, base: ScenarioResult, metric: Metric, where: str) -> 
     known = {pair.a: pair.comparison for pair in compared if pair.comparison}
     multiples = (Multiple.of(group.called[name], found) for name, found in known.items())
     # How near one is of which there is a single trial, as in a run that was stopped, is not known.
-    leaders = [s for s in leading.leaders(group, metric, without=base) if s.name in known]
+    leaders = sorted(
+        (s for s in leading.leaders(group, metric, without=base) if s.name in known),
+        key=lambda s: known[s.name].ratio,
+    )
     return Finding(
         *("nearest", where, metric, tuple(group.called[s.name] for s in leaders)),
         figure=base.estimates[metric.key],

@@ -37,8 +37,12 @@ def say(finding: Finding, *, whole: bool = False) -> str:
 
 
 def shorter(finding: Finding) -> str:
-    """The same with only the first of those that are worse; the load is in the sentence in full."""
-    return say(replace(finding, others=finding.others[:1], is_closed_loop=False))
+    """The same with only the first of those that are worse, or of those among them that lead; the
+    load is in the sentence in full.
+    """
+    leading = tuple(one for one in finding.others if one.label in finding.leaders)
+    others = (leading or finding.others)[:1]
+    return say(replace(finding, others=others, is_closed_loop=False))
 
 
 def paragraphs(findings: Sequence[Finding]) -> tuple[str, ...]:
