@@ -66,9 +66,14 @@ def unseen(resolution: float | None) -> str:
     """` (less than 9 % could not be seen)`, empty where nothing is known."""
     if resolution is None:
         return ""
-    if resolution >= 1:
-        return f" (less than {units.significant(1 + resolution)} times could not be seen)"
-    return f" (less than {100 * resolution:.2g} % could not be seen)"
+    return f" (less than {difference(resolution)} could not be seen)"
+
+
+def difference(share: float) -> str:
+    """`9 %`; from the double on `2.60 times`."""
+    if share >= 1:
+        return f"{units.significant(1 + share)} times"
+    return f"{100 * share:.2g} %"
 
 
 def sentence(text: str, names: Sequence[str] = ()) -> str:

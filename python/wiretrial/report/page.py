@@ -48,6 +48,7 @@ from wiretrial.report.tables import (
     held,
     limits,
     occasions,
+    resolution,
     routes,
     searches,
     watched,
@@ -98,6 +99,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
     yield Section(claims.TITLE, (claims.table(model.claims),) if model.claims else ())
     yield _limits(model)
+    yield Section(resolution.TITLE, resolution.section(model))
     yield Section(occasions.TITLE, occasions.section(model))
     absent = (Item(row.reason) for row in model.absent)
     yield Section("Not measured", (Items("not measured", tuple(absent)),) if model.absent else ())
