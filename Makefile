@@ -36,6 +36,9 @@ DOCS_PACKAGES := build/docs-venv/.requirements
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
+# The tests start Python some hundred times: its compiled modules are kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifdef CI
 # A clean build gains nothing from incremental compilation and pays for its files.
 export CARGO_INCREMENTAL := 0
