@@ -37,8 +37,12 @@ struct Heard {
 
 /// Events in words, the content of each request together; and what the server does.
 fn run(pieces: &[Piece<'_>]) -> (Vec<String>, Vec<String>) {
-    let limits =
-        Http3Limits { max_field_section: 1_000, max_streams: MOST_STREAMS, connect_protocol: true };
+    let limits = Http3Limits {
+        max_field_section: 1_000,
+        max_streams: MOST_STREAMS,
+        connect_protocol: true,
+        ..Http3Limits::default()
+    };
     let (mut server, mut out) = (Http3Server::new(limits), Outgoing::new());
     let (mut heard, mut said) = (Heard::default(), Vec::new());
     for piece in pieces {

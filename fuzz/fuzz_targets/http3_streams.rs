@@ -1,8 +1,10 @@
 //! Streams of HTTP/3 read anything: the same parts or the same error however the bytes were cut, never
-//! a panic; what they wait for is bounded; and fields that were read come back when they are written.
+//! a panic; what they wait for is bounded; and fields that were read, with a table that the peer has filled or
+//! without one, come back when they are written.
 //!
 //! Input: one byte (its lowest bit: at a client; the next two: which stream; the rest: how many cuts),
-//! the distances between the cuts, the peer's bytes behind the stream's first number.
+//! the distances between the cuts, the peer's bytes behind the stream's first number; of fields: how many bytes of
+//! instructions come first, those, and a block.
 #![no_main]
 
 mod cuts;
@@ -11,11 +13,15 @@ use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::FieldList;
 use wiretrial_proto::http2::hpack::Secrecy;
-use wiretrial_proto::http3::qpack::{Instructions, Side, read_fields, write_field, write_prefix};
+use wiretrial_proto::http3::qpack::{
+    QpackDecoder, QpackPut, read_fields, write_field, write_prefix,
+};
 use wiretrial_proto::http3::{ControlReader, MessageReader, Part};
 
 /// The longest block of fields that is waited for.
 const MOST: u64 = 1_000;
+/// What a table holds.
+const TABLE: usize = 300;
 /// The longest frame on a control stream that is waited for, and a head.
 const MOST_WAITED: usize = 16_384 + 16;
 
@@ -100,25 +106,34 @@ fn control_stream(pieces: &[&[u8]], is_client: bool) -> Vec<String> {
 }
 
 fn instructions(pieces: &[&[u8]], is_encoder: bool) -> Vec<String> {
-    let reader = Instructions::new(if is_encoder { Side::Encoder } else { Side::Decoder });
+    let (mut decoder, mut put) = (QpackDecoder::new(TABLE), QpackPut::default());
+    put.put(3);
     let (mut read, mut carry) = (0, Vec::new());
     for piece in pieces {
         carry.extend_from_slice(piece);
-        match reader.read(&carry) {
+        let told = if is_encoder { decoder.instructions(&carry) } else { put.instructions(&carry) };
+        match told {
             Ok(consumed) => {
                 read += consumed;
                 carry.drain(..consumed);
             }
             Err(error) => return vec![error.to_owned()],
         }
-        assert!(carry.len() < 8);
+        // Two strings in the longest code, or a number.
+        assert!(carry.len() < if is_encoder { 8 * TABLE + 16 } else { 8 });
     }
-    vec![read.to_string()]
+    vec![format!("{read} {} {}", decoder.inserted(), put.is_known())]
 }
 
-fn fields(block: &[u8]) {
+fn fields(input: &[u8]) {
+    let Some((&length, rest)) = input.split_first() else { return };
+    let Some((instructions, block)) = rest.split_at_checked(usize::from(length)) else { return };
+    let mut decoder = QpackDecoder::new(TABLE);
+    if decoder.instructions(instructions).is_err() {
+        return;
+    }
     let mut list = FieldList::default();
-    let is_read = read_fields(block, MOST as usize, &mut list).is_ok();
+    let is_read = decoder.read(0, block, MOST as usize, &mut list).is_ok();
     assert!(list.bytes() <= MOST as usize);
     if !is_read {
         return;

@@ -1,4 +1,4 @@
-"""QPACK without a dynamic table, as ours and `pylsqpack` (over ls-qpack) write and read it."""
+"""QPACK with a dynamic table and without, as ours and `pylsqpack` (over ls-qpack) write and read it."""
 
 from __future__ import annotations
 
@@ -84,6 +84,54 @@ def test_what_ours_writes_is_read_by_pylsqpack(drive: Drive) -> None:
         lines.append(" ".join(["qpack-encoder", *words]))
     for said, [report] in zip(lists, drive(lines), strict=True):
         assert read_by_theirs(bytes.fromhex(report["block"])) == said
+
+
+def test_blocks_that_refer_to_a_table_are_read_alike(drive: Drive) -> None:
+    rng = random.Random(draw.SEED)
+    lines, wanted, encoders = [], [], []
+    for _ in range(BLOCKS // 20):
+        capacity = rng.choice([64, 100, 300, 4096])
+        encoder, decoder = pylsqpack.Encoder(), pylsqpack.Decoder(capacity, 0)
+        said = encoder.apply_settings(max_table_capacity=capacity, blocked_streams=0)
+        words, lists = [], [fields(rng) for _ in range(20)]
+        for stream, one in enumerate(lists):
+            instructions, block = encoder.encode(4 * stream, one)
+            decoder.feed_encoder(said + instructions)
+            words.append(f"{4 * stream}:{(said + instructions).hex()}:{block.hex()}")
+            said = b""
+            # What theirs would have said of it, or ours: that it has the entries, and has read the block.
+            answer, _ = decoder.feed_header(4 * stream, block)
+            if answer:
+                encoder.feed_decoder(answer)
+        lines.append(" ".join(["qpack-table", str(capacity), *words]))
+        wanted.append(lists)
+        encoders.append(encoder)
+    referring = 0
+    for lists, events in zip(wanted, drive(lines), strict=True):
+        assert read_by_ours(events[:-1]) == lists
+        referring += "said" in events[-1] and bool(events[-1]["said"])
+    assert referring > len(lines) // 2
+
+
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_what_ours_keeps_with_a_server_is_read_by_pylsqpack(
+    drive: Drive, *, acknowledged: bool
+) -> None:
+    settings = bytes([0, 4, 3, 1, 0x50, 0x00])  # a table of 4,096 bytes
+    pieces = f"3:{settings.hex()}" + (" 7:0304" if acknowledged else "")
+    [events] = drive([f"http3-keeping {pieces}"])
+    said: dict[int, bytes] = {}
+    for one in events[-1]["out"]:
+        said[one["write"]] = said.get(one["write"], b"") + bytes.fromhex(one["bytes"])
+    decoder = pylsqpack.Decoder(4096, 0)
+    assert (said[6], said[10][:1]) == (b"\x03", b"\x02")
+    decoder.feed_encoder(said[10][1:])
+    # Each is one frame of fields, whose length is one byte or two.
+    blocks = [said[stream][2 if said[stream][1] < 0x40 else 3 :] for stream in (0, 4)]
+    lists = [decoder.feed_header(4 * place, block)[1] for place, block in enumerate(blocks)]
+    assert lists[0] == lists[1]
+    assert (b"cookie", b"theme=dark") in lists[1]
+    assert (len(blocks[1]) < len(blocks[0]) - 20) == acknowledged
 
 
 def test_damaged_blocks_read_alike(drive: Drive) -> None:

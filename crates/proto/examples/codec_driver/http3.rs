@@ -1,9 +1,12 @@
 //! HTTP/3 and its fields, driven.
 //!
 //! - `qpack-decoder HEX...`: blocks, each by itself.
+//! - `qpack-table CAPACITY STREAM:INSTRUCTIONS:BLOCK...`: blocks on these streams, each behind instructions of its
+//!   encoder. What is said to that comes last.
 //! - `qpack-encoder NAME:VALUE:plain|never...`: one block; names and values in hexadecimal.
 //! - `http3-server PIECE...`: each request is answered with its own content, in the order of their ends.
 //! - `http3-client GET,POST:HEX,... PIECE...`: these requests, from the start.
+//! - `http3-keeping PIECE...`: a request before the pieces and the same behind them, which keeps what is alike.
 //!
 //! A piece is `STREAM:HEX`, `STREAM:HEX:fin`, or `STREAM:reset:CODE`. What is said comes last, by stream.
 
@@ -11,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
-use wiretrial_proto::http3::qpack::{read_fields, write_field, write_prefix};
+use wiretrial_proto::http3::qpack::{QpackDecoder, read_fields, write_field, write_prefix};
 use wiretrial_proto::http3::{
     Action, Http3Client, Http3Event, Http3Limits, Http3Request, Http3Server, Outgoing,
 };
@@ -24,12 +27,17 @@ use crate::{hex, name, unhex};
 pub(crate) fn drive(codec: &str, words: &[&str]) -> Option<Vec<String>> {
     match codec {
         "qpack-decoder" => words.iter().map(|word| Some(decode(&unhex(word)?))).collect(),
+        "qpack-table" => {
+            let (capacity, words) = words.split_first()?;
+            decode_by_table(capacity.parse().ok()?, words)
+        }
         "qpack-encoder" => encode(words),
         "http3-server" => Some(serve(&pieces(words)?)),
         "http3-client" => {
             let (requests, words) = words.split_first()?;
             ask(requests, &pieces(words)?)
         }
+        "http3-keeping" => ask_twice(&pieces(words)?),
         _ => None,
     }
 }
@@ -150,6 +158,31 @@ fn ask(words: &str, pieces: &[Piece]) -> Option<Vec<String>> {
     Some(told)
 }
 
+/// The same request twice, with what a server says in between.
+fn ask_twice(pieces: &[Piece]) -> Option<Vec<String>> {
+    let text = |text| vec![HeadPart::Text(text)];
+    let headers =
+        [("accept", text("text/html")), ("x-own", text("one")), ("cookie", text("theme=dark"))];
+    let target = text("/a");
+    let none = PayloadLength::None;
+    let request = Http3Request::keeping("https", "GET", &target, "h:1", &headers, false, none);
+    let limits = Http3Limits { table: 4096, ..Http3Limits::default() };
+    let mut client = Http3Client::telling_heads(Arc::from([request.ok()?]), limits);
+    let (mut told, mut out, mut came) = (Vec::new(), Outgoing::new(), BTreeMap::new());
+    client.start(&mut out);
+    client.allow(2);
+    client.encode(&Message::new(0, b""), &mut out);
+    for piece in pieces {
+        if let Err(error) = answer(&mut client, piece, &mut came, &mut told, &mut out) {
+            told.push(format!("{{\"broken\":\"{}\"}}", name(error.class)));
+            return Some(told);
+        }
+    }
+    client.encode(&Message::new(1, b""), &mut out);
+    told.push(said(&out));
+    Some(told)
+}
+
 fn answer(
     client: &mut Http3Client,
     piece: &Piece,
@@ -193,6 +226,27 @@ fn decode(block: &[u8]) -> String {
         Ok(()) => format!("{{\"fields\":{}}}", fields(list.iter())),
         Err(error) => format!("{{\"failed\":\"{error:?}\"}}"),
     }
+}
+
+fn decode_by_table(capacity: usize, words: &[&str]) -> Option<Vec<String>> {
+    let mut decoder = QpackDecoder::new(capacity);
+    let mut told = Vec::new();
+    for word in words {
+        let mut parts = word.split(':');
+        let stream = parts.next()?.parse().ok()?;
+        let (instructions, block) = (unhex(parts.next()?)?, unhex(parts.next()?)?);
+        if let Err(error) = decoder.instructions(&instructions) {
+            told.push(format!("{{\"failed\":\"{error}\"}}"));
+            break;
+        }
+        let mut list = FieldList::default();
+        told.push(match decoder.read(stream, &block, MOST_FIELDS, &mut list) {
+            Ok(()) => format!("{{\"fields\":{}}}", fields(list.iter())),
+            Err(error) => format!("{{\"failed\":\"{error:?}\"}}"),
+        });
+    }
+    told.push(format!("{{\"said\":\"{}\"}}", hex(decoder.said())));
+    Some(told)
 }
 
 fn encode(words: &[&str]) -> Option<Vec<String>> {

@@ -1,7 +1,7 @@
 //! A message as a list of fields and its content: what HTTP/2 and HTTP/3 say alike.
 //!
-//! Knows which fields make a message, and how a request is rendered once and copied. Must not know
-//! frames, nor how fields are compressed: who packs them says how.
+//! Knows which fields make a message, how a request is rendered once and copied, and what of it is worth keeping
+//! with the peer. Must not know frames, nor how fields are compressed: who packs them says how.
 //!
 //! ```text
 //! request -> inbound;   pool -> wire
@@ -9,6 +9,7 @@
 
 pub(crate) mod arrival;
 pub(crate) mod inbound;
+pub(crate) mod keeping;
 pub(crate) mod pool;
 mod request;
 pub(crate) mod wire;

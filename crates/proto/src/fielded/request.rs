@@ -17,9 +17,9 @@ const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 /// How fields are packed, so that the bytes are right on every connection at any time. A value that
 /// stands as it is has the same form in both.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Packing {
+pub(crate) struct Packing<'p> {
     /// What begins a block.
-    pub(crate) prefix: &'static [u8],
+    pub(crate) prefix: &'p [u8],
     /// Appends a whole field.
     pub(crate) field: fn(&[u8], &[u8], Secrecy, &mut Vec<u8>),
     /// Appends what goes before the length of a value.
@@ -32,7 +32,7 @@ pub(crate) type PackField<'c> = dyn FnMut(&[u8], &[u8], Secrecy, &mut Vec<u8>) +
 /// Where requests go, and how they are written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    pub(crate) packing: Packing,
+    pub(crate) packing: Packing<'a>,
     pub(crate) scheme: &'a str,
     /// What HTTP/1.1 says in its Host field.
     pub(crate) authority: &'a str,
@@ -229,7 +229,7 @@ impl Rendered {
 /// # Errors
 /// A header about the connection, of which this version of HTTP says nothing in fields.
 pub(crate) fn websocket(
-    packing: Packing,
+    packing: Packing<'_>,
     scheme: &str,
     config: &WebSocketConfig,
 ) -> Result<Vec<u8>, BadWebSocketConfig> {
@@ -267,20 +267,20 @@ pub(crate) fn websocket(
 }
 
 struct Draft<'f, 'c> {
-    packing: Packing,
+    packing: Packing<'f>,
     field: &'f mut PackField<'c>,
     parts: Vec<Part>,
     holes: usize,
 }
 
 impl<'f, 'c> Draft<'f, 'c> {
-    fn new(packing: Packing, field: &'f mut PackField<'c>) -> Self {
+    fn new(packing: Packing<'f>, field: &'f mut PackField<'c>) -> Self {
         Self { packing, field, parts: vec![Part::Block(packing.prefix.to_vec())], holes: 0 }
     }
 
     /// What every request says.
     fn of(
-        origin: Origin<'_>,
+        origin: Origin<'f>,
         field: &'f mut PackField<'c>,
         method: &str,
         target: &[HeadPart<'_>],

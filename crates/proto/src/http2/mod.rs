@@ -6,7 +6,7 @@
 //! ```text
 //! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
 //! client, websockets -> request, reset;   client -> packed;   client -> said -> call, connection
-//! request, said, websockets, server -> crate::fielded;   client, request -> keeping -> settings, hpack
+//! request, said, websockets, server -> crate::fielded;   request -> settings, hpack
 //! ```
 
 mod allowance;
@@ -15,7 +15,6 @@ mod client;
 mod connection;
 mod frame;
 pub mod hpack;
-mod keeping;
 mod packed;
 mod request;
 mod reset;

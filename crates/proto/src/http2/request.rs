@@ -4,14 +4,26 @@
 
 use super::frame::{self, FrameHead, Kind};
 use super::hpack::{self, HpackDecoder};
-use super::keeping::{Keeping, Table, Way};
+use super::settings::Settings;
+use crate::fielded::keeping::{Keeping, Way};
 use crate::fielded::{self, Origin, Packing, Rendered};
 use crate::fields::FieldList;
 use crate::http1::{BadRequest, HeadPart, PayloadLength};
 use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
 
-const PACKING: Packing =
+const PACKING: Packing<'static> =
     Packing { prefix: &[], field: hpack::write_field, name: hpack::write_name };
+
+/// What the table of a connection's peer has of a request's fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    /// Nothing yet: the next request puts its fields there.
+    Empty,
+    /// What a request before has put there.
+    Filled,
+    /// Nothing, for good: the peer allows less than what holds by itself.
+    Unused,
+}
 
 /// A request's fields: checked and encoded when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
@@ -78,7 +90,9 @@ impl Http2Request {
             Rendered::packed(origin, method, target, headers, close, payload, &mut field)
         };
         let whole = Rendered::with_holes(origin, method, target, headers, close, payload)?;
-        let mut keeping = Keeping::first();
+        // What each peer's table holds unless it says less.
+        let room = Settings::default().header_table_size as usize;
+        let mut keeping = Keeping::first(room, hpack::is_static);
         let first = made(&mut keeping)?;
         let again = made(&mut keeping.again())?;
         Ok(Self { whole, kept: Some(Box::new(Kept { first, again })) })

@@ -14,6 +14,7 @@ use super::outgoing::Outgoing;
 use super::replied::{Heads, Heard};
 use super::request::Http3Request;
 use super::settings::{Http3Limits, Settings};
+use super::tables::Tables;
 use super::unidirectional::Unidirectional;
 use super::wrong::Wrong;
 use crate::fielded::{MOST_REFUSED, inbound};
@@ -36,6 +37,7 @@ pub struct Http3Client {
     limits: Http3Limits,
     state: State,
     unidirectional: Unidirectional,
+    tables: Tables,
     /// What the server has declared; none: nothing yet.
     peer: Option<Settings>,
     streams: Streams<Exchange>,
@@ -106,6 +108,7 @@ impl Http3Client {
             limits,
             state: State::Open,
             unidirectional: Unidirectional::new(true),
+            tables: Tables::new(CONTROL, limits.table),
             peer: None,
             streams: Streams::default(),
             sent: 0,
@@ -121,6 +124,7 @@ impl Http3Client {
     /// What opens the conversation.
     pub fn start(&mut self, out: &mut Outgoing) {
         Settings::of(self.limits).open(CONTROL, out);
+        self.tables.open(out);
     }
 
     /// May messages be sent? True from the start: nobody has to wait for settings (RFC 9114 section
@@ -156,7 +160,12 @@ impl Http3Client {
     pub fn encode(&mut self, message: &Message<'_>, out: &mut Outgoing) {
         debug_assert!(self.is_open(), "no request may follow");
         let Message { number, route, payload, fill } = *message;
-        let request = &self.requests[route].0;
+        let request = &self.requests[route];
+        let is_put = self.tables.are_put() && request.puts().is_some();
+        let request = request.rendered(is_put);
+        if is_put {
+            self.tables.refer();
+        }
         let same = request.same(fill);
         self.block.clear();
         if same.is_none() {
@@ -204,7 +213,11 @@ impl Http3Client {
             return Ok(Step { consumed: whole, event: None });
         }
         match stream & 3 {
-            0 => self.on_reply(stream, input, fin, scratch, out),
+            0 => {
+                let step = self.on_reply(stream, input, fin, scratch, out)?;
+                self.tables.tell(out);
+                Ok(step)
+            }
             // We never let a server open one (section 6.1).
             1 => Err(self.broken(ErrorCode::StreamCreationError.into(), out)),
             3 => {
@@ -235,6 +248,8 @@ impl Http3Client {
         }
         let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
         let Some((number, has_content)) = taken else { return Ok(None) };
+        self.tables.cancel(stream);
+        self.tables.tell(out);
         if has_content {
             out.reset(stream, ErrorCode::RequestCancelled as u64);
         }
@@ -264,7 +279,7 @@ impl Http3Client {
         if self.state == State::Closed {
             return Ok(());
         }
-        if stream == CONTROL {
+        if numbers::is_one_way(stream) {
             return Err(self.broken(ErrorCode::ClosedCriticalStream.into(), out));
         }
         if let Some(exchange) = self.streams.get_mut(key(stream)) {
@@ -283,6 +298,8 @@ impl Http3Client {
         let stream = numbers::stream(key);
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         out.stop(stream, ErrorCode::RequestCancelled);
+        self.tables.cancel(stream);
+        self.tables.tell(out);
         true
     }
 
@@ -294,6 +311,7 @@ impl Http3Client {
         lost.sort_unstable();
         self.streams = Streams::default();
         self.unidirectional = Unidirectional::new(true);
+        self.tables = Tables::new(CONTROL, self.limits.table);
         (self.peer, self.sent, self.allowed) = (None, 0, 0);
         if self.state == State::Leaving {
             self.state = State::Open;
@@ -339,7 +357,9 @@ impl Http3Client {
         while let Some(exchange) = self.streams.get_mut(key(stream)) {
             let known = (!self.tells_heads).then_some(&mut self.heads);
             let (behind, fields) = (exchange.status != 0, &mut scratch.fields);
-            let read = |block: &[u8]| Heard::read(block, behind, most, known, fields);
+            let tables = &mut self.tables;
+            let read =
+                |block: &[u8]| Heard::read(tables, stream, block, behind, most, known, fields);
             let (taken, came) = match exchange.incoming.take(&input[consumed..], read) {
                 Ok(taken) => taken,
                 Err(wrong) => return self.wrong(stream, wrong, input.len(), out),
@@ -388,10 +408,17 @@ impl Http3Client {
         out: &mut Outgoing,
     ) -> Result<Option<Event<'static>>, Broken> {
         let mut input = input;
-        while let Some(said) = self.unidirectional.receive(stream, input, fin, out)? {
+        while let Some(said) =
+            self.unidirectional.receive(stream, input, fin, &mut self.tables, out)?
+        {
             input = &[];
             match said {
-                Said::Settings(settings) => self.peer = Some(settings),
+                Said::Settings(settings) => {
+                    self.peer = Some(settings);
+                    if let Some(puts) = self.requests.iter().find_map(Http3Request::puts) {
+                        self.tables.put(puts, settings, out);
+                    }
+                }
                 Said::Leaving(first) => {
                     self.first_unprocessed = first;
                     self.state = State::Leaving;
@@ -438,6 +465,7 @@ impl Http3Client {
             return Err(self.broken(code.into(), out));
         }
         let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
+        self.tables.cancel(stream);
         let event = taken.map(|(number, has_content)| {
             let (code, error) = wrong.of_message();
             out.stop(stream, code);

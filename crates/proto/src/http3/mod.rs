@@ -7,8 +7,9 @@
 //! ```text
 //! client, server -> numbers, settings, unidirectional, incoming, outgoing;   client -> replied, request
 //! websockets -> client, request, replied
-//! unidirectional -> control, broken;   incoming -> message, wrong;   replied, server -> wrong
-//! message, control -> frame, settings -> varint;   wrong, request -> qpack, crate::fielded
+//! unidirectional, replied, server -> tables -> request, wrong, broken;   unidirectional -> control
+//! incoming -> message, wrong;   message, control -> frame, settings -> varint
+//! tables, request -> qpack;   wrong, request -> crate::fielded
 //! ```
 
 mod broken;
@@ -24,6 +25,7 @@ mod replied;
 mod request;
 mod server;
 mod settings;
+mod tables;
 mod unidirectional;
 pub mod varint;
 mod websockets;

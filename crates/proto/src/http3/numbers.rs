@@ -22,6 +22,11 @@ pub(super) fn stream(key: u32) -> u64 {
     4 * u64::from(key >> 1)
 }
 
+/// Is it a stream of one direction?
+pub(super) fn is_one_way(stream: u64) -> bool {
+    stream & 2 != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,17 +3,43 @@
 //! Knows how QPACK packs what both say; must not know when it is sent.
 
 use super::qpack;
+use crate::fielded::keeping::{Keeping, Way};
 use crate::fielded::{self, Origin, Packing, Rendered};
 use crate::http1::{BadRequest, HeadPart, PayloadLength};
 use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
 
 /// No dynamic table: a required insert count of 0 and a base of 0 begin each block.
-const PACKING: Packing =
+const PACKING: Packing<'static> =
     Packing { prefix: &[0, 0], field: qpack::write_field, name: qpack::write_name };
+/// What is put into a server's table at most, bytes, as over HTTP/2.
+const ROOM: usize = 4096;
 
 /// A request's fields: checked and encoded when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
-pub struct Http3Request(pub(super) Rendered);
+pub struct Http3Request {
+    /// Right on every connection at any time.
+    whole: Rendered,
+    /// The same where the peer has what is alike in all of them; none: it is not to.
+    kept: Option<Box<Kept>>,
+}
+
+/// A request where what is alike in all of them is in the peer's table.
+#[derive(Debug, Clone)]
+struct Kept {
+    puts: Puts,
+    again: Rendered,
+}
+
+/// What is put into the peer's table.
+#[derive(Debug, Clone)]
+pub(super) struct Puts {
+    /// As our encoder says it on its stream.
+    pub(super) instructions: Vec<u8>,
+    /// Entries.
+    pub(super) count: usize,
+    /// What they take of the table, bytes.
+    pub(super) capacity: usize,
+}
 
 impl Http3Request {
     /// Checks and encodes, with holes in the target and in values of headers. `authority` is what
@@ -31,7 +57,66 @@ impl Http3Request {
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
         let origin = Origin { packing: PACKING, scheme, authority };
-        Rendered::with_holes(origin, method, target, headers, close, payload).map(Self)
+        let whole = Rendered::with_holes(origin, method, target, headers, close, payload)?;
+        Ok(Self { whole, kept: None })
+    }
+
+    /// The same, and what is alike in all of them stays with the peer, as browsers have it, where it offers a table
+    /// with room for that: it is put there once the peer has said so, and each request refers to it as soon as the
+    /// peer is known to have it. A client has one such request at most.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn keeping(
+        scheme: &str,
+        method: &str,
+        target: &[HeadPart<'_>],
+        authority: &str,
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+        close: bool,
+        payload: PayloadLength,
+    ) -> Result<Self, BadRequest> {
+        let made = |packing: Packing<'_>, keeping: &mut Keeping, puts: &mut Vec<u8>| {
+            let origin = Origin { packing, scheme, authority };
+            let mut field = |name: &[u8], value: &[u8], secrecy, out: &mut Vec<u8>| match keeping
+                .way(name, value, secrecy)
+            {
+                Way::Whole => qpack::write_field(name, value, secrecy, out),
+                Way::Put => qpack::write_kept(name, value, puts),
+                Way::Index(newer) => qpack::write_index(newer, out),
+            };
+            Rendered::packed(origin, method, target, headers, close, payload, &mut field)
+        };
+        let origin = Origin { packing: PACKING, scheme, authority };
+        let whole = Rendered::with_holes(origin, method, target, headers, close, payload)?;
+        let mut keeping = Keeping::first(ROOM, qpack::is_static);
+        let (mut entries, mut footing) = (Vec::new(), Vec::new());
+        // Only for what it puts into the table.
+        made(PACKING, &mut keeping, &mut entries)?;
+        let (count, capacity) = (keeping.count(), keeping.taken());
+        qpack::write_footing(count, &mut footing);
+        let packing = Packing { prefix: &footing, ..PACKING };
+        let again = made(packing, &mut keeping.again(), &mut Vec::new())?;
+        let mut instructions = Vec::new();
+        qpack::write_capacity(capacity, &mut instructions);
+        instructions.append(&mut entries);
+        let puts = Puts { instructions, count, capacity };
+        Ok(Self { whole, kept: Some(Box::new(Kept { puts, again })) })
+    }
+
+    /// What is sent where the peer has what was put into its table, or has not.
+    #[inline]
+    pub(super) fn rendered(&self, is_put: bool) -> &Rendered {
+        match &self.kept {
+            Some(kept) if is_put => &kept.again,
+            _ => &self.whole,
+        }
+    }
+
+    /// What of it is put into the peer's table; none: nothing.
+    #[inline]
+    pub(super) fn puts(&self) -> Option<&Puts> {
+        self.kept.as_ref().map(|kept| &kept.puts)
     }
 }
 
@@ -72,7 +157,7 @@ mod tests {
         ];
         let length = PayloadLength::Varying;
         let made = Http3Request::with_holes("https", "PUT", &target, "a:1", &headers, true, length);
-        let request = made.unwrap().0;
+        let request = made.unwrap().whole;
         assert!(request.closes() && request.same(None).is_none());
         let fill = Fill { values: b"17abc", ends: &[2, 5], cookies: b"session=1" };
         let (mut block, mut list) = (Vec::new(), FieldList::default());
@@ -99,7 +184,38 @@ mod tests {
         let target = [HeadPart::Text("/")];
         let made =
             Http3Request::with_holes("https", "GET", &target, "a", &[], false, PayloadLength::None);
-        let request = made.unwrap().0;
+        let request = made.unwrap().whole;
         assert_eq!(request.same(None), Some(&b"\x00\x00\xd1\xd7\x50\x01a\xc1"[..]));
+    }
+
+    #[test]
+    fn what_is_alike_is_put_into_the_table_and_referred_to() {
+        let target = [HeadPart::Text("/items/"), HeadPart::Hole];
+        let headers = [
+            ("X-Own", vec![HeadPart::Text("one")]),
+            ("X-Request", vec![HeadPart::Hole]),
+            ("Authorization", vec![HeadPart::Text("Bearer x")]),
+        ];
+        let none = PayloadLength::None;
+        let made = Http3Request::keeping("https", "GET", &target, "a:1", &headers, false, none);
+        let request = made.unwrap();
+        let puts = request.puts().unwrap();
+        assert_eq!((puts.count, puts.capacity), (2, 10 + 3 + 5 + 3 + 2 * 32));
+        let mut decoder = qpack::QpackDecoder::new(ROOM);
+        let taken = decoder.instructions(&puts.instructions);
+        assert_eq!(taken, Ok(puts.instructions.len()));
+        let fill = Fill { values: b"17abc", ends: &[2, 5], cookies: b"" };
+        let mut lists = [false, true].map(|is_put| {
+            let (mut block, mut list) = (Vec::new(), FieldList::default());
+            request.rendered(is_put).write(0, Some(&fill), &mut block);
+            decoder.read(0, &block, 65_536, &mut list).unwrap();
+            (list, block.len())
+        });
+        lists.sort_by_key(|(_, length)| *length);
+        let [(again, short), (whole, long)] = lists;
+        assert_eq!(again, whole);
+        assert_eq!(again.get(b"x-request"), Some(&b"abc"[..]));
+        // The two fields are 5 and 8 bytes, their strings in the Huffman code where that is shorter.
+        assert_eq!(long - short, 5 + 8 - 2);
     }
 }

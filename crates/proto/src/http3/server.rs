@@ -7,12 +7,13 @@ use super::broken::Broken;
 use super::control::Said;
 use super::frame::{self, ErrorCode};
 use super::incoming::{Came, Incoming};
-use super::numbers::key;
+use super::numbers::{self, key};
 use super::outgoing::Outgoing;
 use super::qpack::{self, Secrecy};
 use super::settings::{Http3Limits, Settings};
+use super::tables::Tables;
 use super::unidirectional::{Seen, Unidirectional};
-use super::wrong::{self, Wrong};
+use super::wrong::Wrong;
 use crate::fielded::{Arrival, arrival, inbound};
 use crate::fields::FieldList;
 use crate::streams::{Identified, Streams};
@@ -36,6 +37,7 @@ pub struct Http3Server {
     limits: Http3Limits,
     state: State,
     unidirectional: Unidirectional,
+    tables: Tables,
     streams: Streams<Request>,
     /// Which of the client's requests have begun.
     seen: Seen,
@@ -91,6 +93,7 @@ impl Http3Server {
             limits,
             state: State::Open,
             unidirectional: Unidirectional::new(false),
+            tables: Tables::new(CONTROL, limits.table),
             streams: Streams::default(),
             seen: Seen::default(),
             first_refused: u64::MAX,
@@ -102,6 +105,7 @@ impl Http3Server {
     /// What opens the conversation.
     pub fn start(&mut self, out: &mut Outgoing) {
         Settings::of(self.limits).open(CONTROL, out);
+        self.tables.open(out);
     }
 
     /// Takes bytes from the front of what came on a stream, and reports at most one event. As
@@ -122,7 +126,11 @@ impl Http3Server {
             return Ok(Step { consumed: whole, event: None });
         }
         match stream & 3 {
-            0 => self.on_request(stream, input, fin, scratch, out),
+            0 => {
+                let step = self.on_request(stream, input, fin, scratch, out)?;
+                self.tables.tell(out);
+                Ok(step)
+            }
             2 => {
                 let event = self.on_unidirectional(stream, input, fin, out);
                 let event = event.map_err(|why| self.broken(why, out))?;
@@ -167,7 +175,7 @@ impl Http3Server {
         if self.state == State::Closed {
             return Ok(None);
         }
-        if stream == CONTROL {
+        if numbers::is_one_way(stream) {
             return Err(self.broken(ErrorCode::ClosedCriticalStream.into(), out));
         }
         self.take_back(stream, code, out).map_err(|why| self.broken(why, out))
@@ -276,7 +284,8 @@ impl Http3Server {
         // Who is not there was given up, and what comes of it was on its way.
         while let Some(request) = self.streams.get_mut(key(stream)).filter(|it| !it.has_ended) {
             let (has_head, fields) = (request.has_head, &mut scratch.fields);
-            let read = |block: &[u8]| read(block, has_head, most, connects, fields);
+            let tables = &mut self.tables;
+            let read = |block: &[u8]| read(tables, stream, block, has_head, most, connects, fields);
             let (taken, came) = match request.incoming.take(&input[consumed..], read) {
                 Ok(taken) => taken,
                 Err(wrong) => return self.wrong(stream, wrong, whole, out),
@@ -331,7 +340,9 @@ impl Http3Server {
         out: &mut Outgoing,
     ) -> Result<Option<Http3Event<'static>>, Broken> {
         let mut input = input;
-        while let Some(said) = self.unidirectional.receive(stream, input, fin, out)? {
+        while let Some(said) =
+            self.unidirectional.receive(stream, input, fin, &mut self.tables, out)?
+        {
             input = &[];
             match said {
                 // Nothing that we send depends on what a client declares.
@@ -353,6 +364,7 @@ impl Http3Server {
         } else {
             out.reset(stream, ErrorCode::RequestRejected as u64);
             out.stop(stream, ErrorCode::RequestRejected);
+            self.tables.cancel(stream);
         }
         is_taken
     }
@@ -430,6 +442,8 @@ impl Http3Server {
         }
         if !has_ended {
             out.stop(stream, ErrorCode::of(code));
+            self.tables.cancel(stream);
+            self.tables.tell(out);
         }
         true
     }
@@ -459,15 +473,17 @@ enum Heard {
     Behind,
 }
 
-/// Reads a block, of a head or `behind` content, into `fields`.
+/// Reads a block that came on a stream, of a head or `behind` content, into `fields`.
 fn read(
+    tables: &mut Tables,
+    stream: u64,
     block: &[u8],
     behind: bool,
     most: usize,
     connects: bool,
     fields: &mut FieldList,
 ) -> Result<Heard, Wrong> {
-    wrong::read_list(block, most, fields)?;
+    tables.read(stream, block, most, fields)?;
     if behind {
         inbound::trailers(fields)?;
         return Ok(Heard::Behind);

@@ -29,6 +29,8 @@ pub struct Http3Limits {
     /// At a server: the client may ask for another protocol on a stream: CONNECT with a protocol (RFC
     /// 9220).
     pub connect_protocol: bool,
+    /// The table that the other side's encoder may use, bytes; 0: none. No block may wait for it.
+    pub table: usize,
 }
 
 impl Default for Http3Limits {
@@ -37,6 +39,7 @@ impl Default for Http3Limits {
             max_field_section: crate::head::MAX_HEAD,
             max_streams: usize::MAX,
             connect_protocol: false,
+            table: 0,
         }
     }
 }
@@ -72,6 +75,7 @@ impl Settings {
         Self {
             max_field_section: (limits.max_field_section as u64).min(varint::MOST),
             enable_connect: limits.connect_protocol,
+            max_table_capacity: limits.table as u64,
             ..Self::default()
         }
     }

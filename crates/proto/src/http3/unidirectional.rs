@@ -8,7 +8,7 @@ use super::broken::Broken;
 use super::control::{ControlReader, Said};
 use super::frame::{ErrorCode, StreamKind};
 use super::outgoing::Outgoing;
-use super::qpack::{Instructions, Side};
+use super::tables::Tables;
 use super::varint;
 
 /// Streams that may be begun behind one that has not: QUIC's own limits are lower.
@@ -55,6 +55,7 @@ impl Unidirectional {
         id: u64,
         input: &[u8],
         fin: bool,
+        tables: &mut Tables,
         out: &mut Outgoing,
     ) -> Result<Option<Said>, Broken> {
         if self.seen.begins(id)? {
@@ -93,14 +94,13 @@ impl Unidirectional {
                     return Ok(said);
                 }
             }
-            StreamKind::Encoder | StreamKind::Decoder => {
-                let (side, code) = if kind == StreamKind::Encoder {
-                    (Side::Encoder, ErrorCode::QpackEncoderStreamError)
-                } else {
-                    (Side::Decoder, ErrorCode::QpackDecoderStreamError)
-                };
-                let read = Instructions::new(side).read(carry);
-                let taken = read.map_err(|detail| Broken::new(code, detail))?;
+            StreamKind::Encoder => {
+                let taken = tables.of_encoder(carry)?;
+                carry.drain(..taken);
+                tables.tell(out);
+            }
+            StreamKind::Decoder => {
+                let taken = tables.of_decoder(carry)?;
                 carry.drain(..taken);
             }
             StreamKind::Push | StreamKind::Other => {
@@ -196,11 +196,12 @@ mod tests {
     /// What streams of the peer come to.
     fn told(is_client: bool, streams: Streams<'_>) -> Result<Vec<Said>, ErrorCode> {
         let mut streams_in = Unidirectional::new(is_client);
+        let mut tables = Tables::new(if is_client { 2 } else { 3 }, 0);
         let (mut said, mut out) = (Vec::new(), Outgoing::new());
         for &(id, bytes, fin) in streams {
             let mut input = bytes;
             loop {
-                let what = streams_in.receive(id, input, fin, &mut out);
+                let what = streams_in.receive(id, input, fin, &mut tables, &mut out);
                 match what.map_err(Broken::code)? {
                     None => break,
                     Some(what) => said.push(what),
@@ -244,13 +245,13 @@ mod tests {
     #[test]
     fn what_is_given_up_was_not_needed() {
         let mut streams = Unidirectional::new(false);
-        let mut out = Outgoing::new();
+        let (mut tables, mut out) = (Tables::new(3, 0), Outgoing::new());
         assert!(streams.reset(2).is_ok(), "before it began");
-        assert!(streams.receive(6, &[0x40], false, &mut out).is_ok());
+        assert!(streams.receive(6, &[0x40], false, &mut tables, &mut out).is_ok());
         assert!(streams.reset(6).is_ok(), "before its kind came");
-        assert!(streams.receive(10, &[0x21, 1], false, &mut out).is_ok());
+        assert!(streams.receive(10, &[0x21, 1], false, &mut tables, &mut out).is_ok());
         assert!(!out.is_empty() && streams.reset(10).is_ok(), "of no kind");
-        assert!(streams.receive(14, &[0], false, &mut out).is_ok());
+        assert!(streams.receive(14, &[0], false, &mut tables, &mut out).is_ok());
         assert!(streams.reset(14).is_err());
     }
 }

@@ -22,6 +22,7 @@ use super::outgoing::Outgoing;
 use super::replied::Heard;
 use super::request::Http3Connect;
 use super::settings::{Http3Limits, Settings};
+use super::tables::Tables;
 use super::unidirectional::Unidirectional;
 use super::wrong::Wrong;
 use crate::fielded::pool::Pool;
@@ -45,6 +46,7 @@ pub struct Http3WebSockets {
     wanted: u32,
     state: State,
     unidirectional: Unidirectional,
+    tables: Tables,
     /// The server has said that it takes them.
     is_enabled: bool,
     sockets: Streams<Socket>,
@@ -114,6 +116,7 @@ impl Http3WebSockets {
             wanted: streams.max(1),
             state: State::Opening,
             unidirectional: Unidirectional::new(true),
+            tables: Tables::new(CONTROL, limits.table),
             is_enabled: false,
             sockets: Streams::default(),
             opened: 0,
@@ -129,6 +132,7 @@ impl Http3WebSockets {
     /// What opens the conversation.
     pub fn start(&mut self, out: &mut Outgoing) {
         Settings::of(self.limits).open(CONTROL, out);
+        self.tables.open(out);
     }
 
     /// May messages be sent? There must be [room](Self::room), too.
@@ -181,7 +185,11 @@ impl Http3WebSockets {
             return Ok(Step { consumed: whole, event: None });
         }
         match stream & 3 {
-            0 => self.on_stream(stream, input, fin, scratch, out),
+            0 => {
+                let step = self.on_stream(stream, input, fin, scratch, out)?;
+                self.tables.tell(out);
+                Ok(step)
+            }
             1 => Err(self.broken(ErrorCode::StreamCreationError.into(), out)),
             3 => {
                 let event = self.on_unidirectional(stream, input, fin, out)?;
@@ -224,7 +232,7 @@ impl Http3WebSockets {
         if self.state == State::Closed {
             return Ok(None);
         }
-        if stream == CONTROL {
+        if numbers::is_one_way(stream) {
             return Err(self.broken(ErrorCode::ClosedCriticalStream.into(), out));
         }
         if self.sockets.get(key(stream)).is_some() {
@@ -241,6 +249,8 @@ impl Http3WebSockets {
         let stream = numbers::stream(key);
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         out.stop(stream, ErrorCode::RequestCancelled);
+        self.tables.cancel(stream);
+        self.tables.tell(out);
         self.lost(stream, out);
         true
     }
@@ -287,7 +297,7 @@ impl Http3WebSockets {
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         let mut input = input;
         loop {
-            let said = self.unidirectional.receive(stream, input, fin, out);
+            let said = self.unidirectional.receive(stream, input, fin, &mut self.tables, out);
             match said.map_err(|why| self.broken(why, out))? {
                 None => return Ok(None),
                 Some(Said::Settings(settings)) if !settings.enable_connect => {
@@ -359,7 +369,9 @@ impl Http3WebSockets {
                 }
             } else {
                 let (behind, fields) = (socket.wire.is_some(), &mut scratch.fields);
-                let read = |block: &[u8]| Heard::read(block, behind, most, None, fields);
+                let tables = &mut self.tables;
+                let read =
+                    |block: &[u8]| Heard::read(tables, stream, block, behind, most, None, fields);
                 match socket.incoming.take(&input[consumed..], read) {
                     Ok((taken, Some(Came::Content(piece)))) => {
                         // It is taken in from where it stands.

@@ -3,9 +3,7 @@
 //! Knows what ends the connection, and what the stream alone; must not know who of the two is told.
 
 use super::frame::ErrorCode;
-use super::qpack::{self, QpackError};
 use crate::fielded::inbound::Malformed;
-use crate::fields::FieldList;
 use crate::{ErrorClass, ProtocolError};
 
 /// Why a message is none.
@@ -59,13 +57,4 @@ impl From<Malformed> for Wrong {
     fn from(Malformed(detail): Malformed) -> Self {
         Self::Malformed(detail)
     }
-}
-
-/// Reads a block of fields, which `fields` holds then.
-pub(super) fn read_list(block: &[u8], most: usize, fields: &mut FieldList) -> Result<(), Wrong> {
-    fields.clear();
-    qpack::read_fields(block, most, fields).map_err(|error| match error {
-        QpackError::TooLarge => Wrong::TooLarge,
-        _ => Wrong::Broken(ErrorCode::QpackDecompressionFailed),
-    })
 }

@@ -1,9 +1,10 @@
 //! Numbers and strings as HPACK and QPACK write them (RFC 7541 section 5, RFC 9204 section 4.1).
 //!
-//! Knows bits, and where a static table has a field; must not know which table, nor what a number
-//! counts. A number with a prefix and a string whose length has one are the same in both, whatever
+//! Knows bits, where a static table has a field, and what a dynamic one holds; must not know which
+//! table, nor what a number counts. A number with a prefix and a string whose length has one are the same in both, whatever
 //! stands before the prefix.
 
+pub(crate) mod entries;
 pub(crate) mod huffman;
 pub(crate) mod integer;
 
@@ -54,9 +55,14 @@ pub(crate) fn place(table: &[(&str, &str)], first: usize, name: &[u8], value: &[
     named().next().map_or(Place::None, |(_, index)| Place::Name(index))
 }
 
+/// What a field takes of a table or of a list, bytes.
+pub(crate) fn cost(name: &[u8], value: &[u8]) -> usize {
+    name.len() + value.len() + OVERHEAD
+}
+
 /// What is left of the room for a list of fields behind this one.
 pub(crate) fn left(room: usize, name: &[u8], value: &[u8]) -> Result<usize, PackedError> {
-    room.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(PackedError::TooLarge)
+    room.checked_sub(cost(name, value)).ok_or(PackedError::TooLarge)
 }
 
 /// Reads a string whose length has a prefix of `bits` bits, and behind whose flag the Huffman code

@@ -7,4 +7,5 @@ mod frames;
 mod play;
 mod round_trip;
 mod server;
+mod tables;
 mod websockets;

@@ -7,7 +7,12 @@ use super::frames::*;
 use super::play::{check, play};
 
 fn limits() -> Http3Limits {
-    Http3Limits { max_field_section: 2_000, max_streams: 3, connect_protocol: true }
+    Http3Limits {
+        max_field_section: 2_000,
+        max_streams: 3,
+        connect_protocol: true,
+        ..Http3Limits::default()
+    }
 }
 
 fn server() -> Http3Server {

@@ -109,7 +109,7 @@ impl HpackDecoder {
             fields.push(&self.name, &self.value);
             if first >= 0x40 {
                 self.table.add(&self.name, &self.value);
-                footing.added += table::cost(&self.name, &self.value);
+                footing.added += packed::cost(&self.name, &self.value);
             }
         }
         self.footing = footing;

@@ -2,10 +2,9 @@
 //!
 //! Knows entries by index, and what goes when room is needed; must not know who refers to them.
 
-use std::collections::VecDeque;
-
 use super::HpackError;
-use crate::packed::{self, OVERHEAD, Place};
+use crate::packed::entries::Entries;
+use crate::packed::{self, Place};
 
 /// Entries 1 to 61 (RFC 7541 appendix A).
 pub(super) const STATIC: [(&str, &str); 61] = [
@@ -82,36 +81,22 @@ pub(super) fn is_dynamic(index: usize) -> bool {
     index > STATIC.len()
 }
 
-/// What an entry takes of the table's size (RFC 7541 section 4.1), bytes.
-pub(super) fn cost(name: &[u8], value: &[u8]) -> usize {
-    name.len() + value.len() + OVERHEAD
-}
-
-/// The dynamic table. Its entries stand in one buffer, the newest last, so that it takes no more
-/// memory than about twice what it may hold.
+/// Both tables of one direction.
 #[derive(Debug)]
 pub(super) struct DynamicTable {
-    /// Names and values; what went is at the front, until it is half of it.
-    text: Vec<u8>,
-    /// Bytes at the front of `text` that nobody refers to.
-    gone: usize,
-    /// Lengths of name and value, the newest first.
-    entries: VecDeque<(u32, u32)>,
-    /// Of all entries, with what each costs beside its text.
-    size: usize,
-    most: usize,
+    entries: Entries,
     /// How often it was changed.
     changes: u64,
 }
 
 impl DynamicTable {
     pub(super) fn new(most: usize) -> Self {
-        Self { text: Vec::new(), gone: 0, entries: VecDeque::new(), size: 0, most, changes: 0 }
+        Self { entries: Entries::new(most), changes: 0 }
     }
 
     /// How much it may hold, bytes.
     pub(super) fn most(&self) -> usize {
-        self.most
+        self.entries.most()
     }
 
     /// How often it was changed: in between, an index means the same.
@@ -122,23 +107,20 @@ impl DynamicTable {
     /// Changes how much it may hold; what no longer fits goes, the oldest first.
     pub(super) fn resize(&mut self, most: usize) {
         self.changes += 1;
-        self.most = most;
-        self.shrink_to(most);
+        self.entries.resize(most);
     }
 
     /// Adds an entry; the oldest go for it. One that is larger than the table empties it, and is not
     /// an error (RFC 7541 section 4.4).
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         self.changes += 1;
-        let size = cost(name, value);
-        self.shrink_to(self.most.saturating_sub(size));
-        if size > self.most {
-            return;
-        }
-        self.text.extend_from_slice(name);
-        self.text.extend_from_slice(value);
-        self.entries.push_front((name.len() as u32, value.len() as u32));
-        self.size += size;
+        self.entries.add(name, value);
+    }
+
+    /// What its entries cost, bytes.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.entries.size()
     }
 
     /// Name and value of an index over both tables, from 1.
@@ -147,42 +129,14 @@ impl DynamicTable {
         if let Some((name, value)) = STATIC.get(place) {
             return Ok((name.as_bytes(), value.as_bytes()));
         }
-        let place = place - STATIC.len();
-        let &(name, value) = self.entries.get(place).ok_or(HpackError::Index)?;
-        let newer: usize = self.entries.range(..place).map(|&entry| text_of(entry)).sum();
-        let end = self.text.len() - newer;
-        let middle = end - value as usize;
-        let begin = middle - name as usize;
-        Ok((&self.text[begin..middle], &self.text[middle..end]))
+        self.entries.get(place - STATIC.len()).ok_or(HpackError::Index)
     }
-
-    /// What its entries cost, bytes.
-    #[cfg(test)]
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
-    fn shrink_to(&mut self, most: usize) {
-        while self.size > most
-            && let Some(oldest) = self.entries.pop_back()
-        {
-            self.size -= text_of(oldest) + OVERHEAD;
-            self.gone += text_of(oldest);
-        }
-        if self.gone > self.text.len() / 2 {
-            self.text.drain(..self.gone);
-            self.gone = 0;
-        }
-    }
-}
-
-fn text_of((name, value): (u32, u32)) -> usize {
-    name as usize + value as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::{OVERHEAD, cost};
 
     #[test]
     fn both_tables_have_one_row_of_indices() {
@@ -200,22 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_for_the_new() {
-        let mut table = DynamicTable::new(3 * (OVERHEAD + 2));
-        for value in 0..100_u8 {
-            table.add(b"a", &[value]);
-            for age in 0..3.min(value + 1) {
-                let at = 62 + usize::from(age);
-                assert_eq!(table.get(at), Ok((&b"a"[..], &[value - age][..])));
-            }
-            assert_eq!(table.get(65), Err(HpackError::Index));
-            assert!(table.text.len() <= 2 * 3 * 2 + 2, "{} bytes", table.text.len());
-        }
-        table.resize(OVERHEAD + 2);
-        assert_eq!(table.get(62), Ok((&b"a"[..], &[99][..])));
-        assert_eq!(table.get(63), Err(HpackError::Index));
+    fn an_entry_larger_than_the_table_empties_it() {
+        let mut table = DynamicTable::new(OVERHEAD + 2);
+        table.add(b"a", b"1");
+        assert_eq!(table.get(62), Ok((&b"a"[..], &b"1"[..])));
         table.add(b"larger than", b"the table");
-        assert_eq!((table.get(62), table.size()), (Err(HpackError::Index), 0));
+        assert_eq!((table.get(62), table.changes()), (Err(HpackError::Index), 2));
     }
 
     #[test]

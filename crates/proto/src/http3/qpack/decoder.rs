@@ -1,74 +1,339 @@
-//! Blocks of fields, read (RFC 9204 section 4.5).
+//! Blocks of fields, read (RFC 9204 section 4.5), and what the peer puts into our table for them (section 4.3).
 //!
-//! Knows representations; must not know which fields are allowed.
+//! Knows representations and the table that they refer to; must not know which fields are allowed.
+//!
+//! No block has to wait: we let none (`SETTINGS_QPACK_BLOCKED_STREAMS` is 0), so that one which refers
+//! to what has not come breaks the rules.
 
 use super::QpackError;
 use super::table::STATIC;
 use crate::fields::FieldList;
-use crate::packed::{self, integer};
+use crate::packed::entries::Entries;
+use crate::packed::{self, PackedError, integer};
 
-/// Reads one whole block and appends its fields. Their size, counted as
-/// `SETTINGS_MAX_FIELD_SECTION_SIZE` is (RFC 9114 section 4.2.2), may not be over `most`.
+/// Two numbers of the table's size; no two entries that can be there have the same remainder by the
+/// number of them (section 4.5.1.1).
+const FULL: u64 = 2;
+/// No code of a byte is longer than four.
+const MOST_CODED: usize = 4;
+
+/// One direction of a connection: what the peer's encoder has put into our table, and what there is to be
+/// said to it.
+#[derive(Debug)]
+pub struct QpackDecoder {
+    /// How large the peer may make the table, bytes; 0: there is none.
+    most: usize,
+    entries: Entries,
+    /// Entries that came, in all.
+    inserted: u64,
+    /// Instructions for the peer's encoder that have not gone.
+    said: Vec<u8>,
+    /// Where strings are read before they are fields.
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// Entries that a block refers to.
+#[derive(Debug, Clone, Copy)]
+struct Footing {
+    /// It needs so many of those that came.
+    required: u64,
+    /// From here its indices count.
+    base: u64,
+}
+
+/// Reads one whole block that needs no table, as [`QpackDecoder::read`].
 ///
 /// # Errors
-/// The block breaks the rules, refers to a dynamic table, or is over the limit. What was read before
-/// that is in `fields`.
+/// As there, and where it refers to a table.
 pub fn read_fields(block: &[u8], most: usize, fields: &mut FieldList) -> Result<(), QpackError> {
-    let mut room = most;
-    let mut rest = read_prefix(block)?;
-    // Where strings are read before they are a field.
-    let (mut name, mut value) = (Vec::new(), Vec::new());
-    while let Some(&first) = rest.first() {
-        if first >= 0x80 {
-            // An indexed field; the next bit says of which table.
-            let (index, taken) = integer::read(rest, 6)?;
-            let (name, value) = entry(index, first & 0x40 != 0)?;
-            rest = &rest[taken..];
-            room = packed::left(room, name, value)?;
-            fields.push(name, value);
-            continue;
+    QpackDecoder::new(0).read(0, block, most, fields)
+}
+
+impl QpackDecoder {
+    /// Of a new connection whose `SETTINGS_QPACK_MAX_TABLE_CAPACITY` is this.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            entries: Entries::new(0),
+            inserted: 0,
+            said: Vec::new(),
+            name: Vec::new(),
+            value: Vec::new(),
         }
-        name.clear();
-        value.clear();
-        match first {
-            0x40.. => {
-                let (index, taken) = integer::read(rest, 4)?;
-                name.extend_from_slice(entry(index, first & 0x10 != 0)?.0);
+    }
+
+    /// Is there a table?
+    pub fn has_table(&self) -> bool {
+        self.most > 0
+    }
+
+    /// Instructions for the peer's encoder (section 4.4); who says them clears them.
+    pub fn said(&mut self) -> &mut Vec<u8> {
+        &mut self.said
+    }
+
+    /// Entries that came so far: in between, a block means the same.
+    pub fn inserted(&self) -> u64 {
+        self.inserted
+    }
+
+    /// Reads one whole block that came on a stream, and appends its fields. Their size, counted as
+    /// `SETTINGS_MAX_FIELD_SECTION_SIZE` is (RFC 9114 section 4.2.2), may not be over `most`.
+    ///
+    /// # Errors
+    /// The block breaks the rules, refers to entries that are not there, or is over the limit. What was
+    /// read before that is in `fields`.
+    pub fn read(
+        &mut self,
+        stream: u64,
+        block: &[u8],
+        most: usize,
+        fields: &mut FieldList,
+    ) -> Result<(), QpackError> {
+        let mut room = most;
+        let (footing, mut rest) = self.read_prefix(block)?;
+        while let Some(&first) = rest.first() {
+            if first >= 0x80 || first & 0xf0 == 0x10 {
+                // An indexed field, before the base or behind it.
+                let bits = if first >= 0x80 { 6 } else { 4 };
+                let (index, taken) = integer::read(rest, bits)?;
+                let (name, value) = match first {
+                    0xc0.. => fixed(index)?,
+                    0x80.. => self.before(footing, index)?,
+                    _ => self.behind(footing, index)?,
+                };
                 rest = &rest[taken..];
+                room = packed::left(room, name, value)?;
+                fields.push(name, value);
+                continue;
             }
-            0x20.. => rest = packed::read_string(rest, 3, room, &mut name)?,
-            // Both refer to entries behind the base.
-            _ => return Err(QpackError::Dynamic),
+            let mut name = std::mem::take(&mut self.name);
+            let read = self.read_name(footing, rest, room, &mut name);
+            self.name = name;
+            self.value.clear();
+            rest = packed::read_string(read?, 7, room, &mut self.value)?;
+            room = packed::left(room, &self.name, &self.value)?;
+            fields.push(&self.name, &self.value);
         }
-        rest = packed::read_string(rest, 7, room, &mut value)?;
-        room = packed::left(room, &name, &value)?;
-        fields.push(&name, &value);
+        if footing.required > 0 {
+            self.acknowledge(stream);
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// A block with this begin means what it meant when so many entries had come; where it refers to
+    /// some, it counts as read. False: it may mean something else.
+    #[inline]
+    pub fn read_again(&mut self, stream: u64, block: &[u8], inserted: u64) -> bool {
+        if block.first() == Some(&0) {
+            return true;
+        }
+        let is_same = inserted == self.inserted;
+        if is_same {
+            self.acknowledge(stream);
+        }
+        is_same
+    }
+
+    /// A stream is given up before all of its blocks were read (section 4.4.2).
+    pub fn cancel(&mut self, stream: u64) {
+        if self.has_table() {
+            integer::write(stream as usize, 6, 0x40, &mut self.said);
+        }
+    }
+
+    /// Takes in the whole instructions at the begin of `input`, which came on the stream of the peer's
+    /// encoder, and returns how many bytes they are. One that has not come whole stays; it is not much
+    /// longer than the table.
+    ///
+    /// # Errors
+    /// For people: the connection ends with `QPACK_ENCODER_STREAM_ERROR`.
+    pub fn instructions(&mut self, input: &[u8]) -> Result<usize, &'static str> {
+        let (mut consumed, before) = (0, self.inserted);
+        while consumed < input.len() {
+            match self.instruction(&input[consumed..]) {
+                Ok(taken) => consumed += taken,
+                Err(Bad::Packed(PackedError::Truncated)) => break,
+                Err(bad) => return Err(bad.words()),
+            }
+        }
+        let more = self.inserted - before;
+        if more > 0 {
+            integer::write(more as usize, 6, 0, &mut self.said);
+        }
+        Ok(consumed)
+    }
+
+    fn instruction(&mut self, input: &[u8]) -> Result<usize, Bad> {
+        let first = input[0];
+        let bits = if first >= 0x80 { 6 } else { 5 };
+        if (0x20..0x40).contains(&first) {
+            let (capacity, taken) = integer::read(input, bits)?;
+            if capacity > self.most {
+                return Err(Bad::Capacity);
+            }
+            self.entries.resize(capacity);
+            return Ok(taken);
+        }
+        self.name.clear();
+        self.value.clear();
+        let room = self.entries.most();
+        let rest = if (0x40..0x80).contains(&first) {
+            let rest = read_string(input, bits, room, &mut self.name)?;
+            read_string(rest, 7, room, &mut self.value)?
+        } else {
+            let (index, taken) = integer::read(input, bits)?;
+            let (name, value) = match first {
+                0xc0.. => fixed(index).map_err(|_| Bad::Entry)?,
+                _ => self.entries.get(index).ok_or(Bad::Entry)?,
+            };
+            self.name.extend_from_slice(name);
+            if first < 0x20 {
+                self.value.extend_from_slice(value);
+                &input[taken..]
+            } else {
+                read_string(&input[taken..], 7, room, &mut self.value)?
+            }
+        };
+        if !self.entries.add(&self.name, &self.value) {
+            return Err(Bad::Size);
+        }
+        self.inserted += 1;
+        Ok(input.len() - rest.len())
+    }
+
+    fn acknowledge(&mut self, stream: u64) {
+        integer::write(stream as usize, 7, 0x80, &mut self.said);
+    }
+
+    /// What stands before the fields (section 4.5.1).
+    fn read_prefix<'b>(&self, block: &'b [u8]) -> Result<(Footing, &'b [u8]), QpackError> {
+        let (required, taken) = integer::read(block, 8)?;
+        let required = self.required(required as u64)?;
+        let rest = &block[taken..];
+        let (delta, taken) = integer::read(rest, 7)?;
+        let delta = delta as u64;
+        let base = if rest[0] & 0x80 == 0 {
+            required + delta
+        } else {
+            required.checked_sub(delta + 1).ok_or(QpackError::Dynamic)?
+        };
+        Ok((Footing { required, base }, &rest[taken..]))
+    }
+
+    /// How many entries a block needs, of the remainder that it says (section 4.5.1.1).
+    fn required(&self, said: u64) -> Result<u64, QpackError> {
+        if said == 0 {
+            return Ok(0);
+        }
+        let entries = (self.most / packed::OVERHEAD) as u64;
+        let full = FULL * entries;
+        if said > full {
+            return Err(QpackError::Dynamic);
+        }
+        let most = self.inserted + entries;
+        let mut required = most / full * full + said - 1;
+        if required > most {
+            required = required.checked_sub(full).ok_or(QpackError::Dynamic)?;
+        }
+        // Nobody says so of none; and of those that have not come no block may know.
+        if required == 0 || required > self.inserted {
+            return Err(QpackError::Dynamic);
+        }
+        Ok(required)
+    }
+
+    /// The name of a field that says its value (sections 4.5.4 to 4.5.6); with it, what is behind it.
+    fn read_name<'b>(
+        &self,
+        footing: Footing,
+        rest: &'b [u8],
+        room: usize,
+        name: &mut Vec<u8>,
+    ) -> Result<&'b [u8], QpackError> {
+        name.clear();
+        let first = rest[0];
+        if (0x20..0x40).contains(&first) {
+            return Ok(packed::read_string(rest, 3, room, name)?);
+        }
+        let (index, taken) = integer::read(rest, if first >= 0x40 { 4 } else { 3 })?;
+        let (known, _) = match first {
+            0x40.. if first & 0x10 != 0 => fixed(index)?,
+            0x40.. => self.before(footing, index)?,
+            _ => self.behind(footing, index)?,
+        };
+        name.extend_from_slice(known);
+        Ok(&rest[taken..])
+    }
+
+    /// The entry behind which so many came before the base.
+    fn before(&self, footing: Footing, index: usize) -> Result<(&[u8], &[u8]), QpackError> {
+        let number = footing.base.checked_sub(index as u64 + 1).ok_or(QpackError::Dynamic)?;
+        self.entry(footing, number)
+    }
+
+    /// The entry that came so many after the base.
+    fn behind(&self, footing: Footing, index: usize) -> Result<(&[u8], &[u8]), QpackError> {
+        self.entry(footing, footing.base + index as u64)
+    }
+
+    /// The entry with this number, from 0, among those that the block needs.
+    fn entry(&self, footing: Footing, number: u64) -> Result<(&[u8], &[u8]), QpackError> {
+        if number >= footing.required {
+            return Err(QpackError::Dynamic);
+        }
+        let newer = self.inserted - 1 - number;
+        self.entries.get(newer as usize).ok_or(QpackError::Dynamic)
+    }
 }
 
-/// What stands before the fields: without a table nothing is required, and the base is not before
-/// it.
-fn read_prefix(block: &[u8]) -> Result<&[u8], QpackError> {
-    let (required, taken) = integer::read(block, 8)?;
-    if required != 0 {
-        return Err(QpackError::Dynamic);
-    }
-    let rest = &block[taken..];
-    let (_, taken) = integer::read(rest, 7)?;
-    // The sign says that the base is before what is required (section 4.5.1.2).
-    if rest[0] & 0x80 != 0 {
-        return Err(QpackError::Dynamic);
-    }
-    Ok(&rest[taken..])
+/// What is wrong with an instruction.
+#[derive(Debug, Clone, Copy)]
+enum Bad {
+    Packed(PackedError),
+    Capacity,
+    Entry,
+    Size,
 }
 
-fn entry(index: usize, is_static: bool) -> Result<(&'static [u8], &'static [u8]), QpackError> {
-    if !is_static {
-        return Err(QpackError::Dynamic);
+impl From<PackedError> for Bad {
+    fn from(error: PackedError) -> Self {
+        Self::Packed(error)
     }
+}
+
+impl Bad {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Packed(PackedError::Huffman) => "an instruction with a string that is no code",
+            Self::Packed(PackedError::TooLarge) | Self::Size => {
+                "an entry that is larger than the dynamic table"
+            }
+            Self::Packed(_) => "a number in an instruction that is too large",
+            Self::Capacity => "a dynamic table larger than was offered",
+            Self::Entry => "an instruction refers to an entry that no table has",
+        }
+    }
+}
+
+fn fixed(index: usize) -> Result<(&'static [u8], &'static [u8]), QpackError> {
     let &(name, value) = STATIC.get(index).ok_or(QpackError::Index)?;
     Ok((name.as_bytes(), value.as_bytes()))
+}
+
+/// As [`packed::read_string`], of an instruction: what has not come whole has a bound, too.
+fn read_string<'a>(
+    input: &'a [u8],
+    bits: u32,
+    room: usize,
+    out: &mut Vec<u8>,
+) -> Result<&'a [u8], PackedError> {
+    let (length, _) = integer::read(input, bits)?;
+    if length > room.saturating_mul(MOST_CODED) {
+        return Err(PackedError::TooLarge);
+    }
+    packed::read_string(input, bits, room, out)
 }
 
 #[cfg(test)]
@@ -133,6 +398,124 @@ mod tests {
         for (block, error, name) in cases {
             assert_eq!(read(block, 1000), Err(error), "{name}");
         }
+    }
+
+    /// RFC 9204, appendices B.2 to B.5: a table of 220 bytes, and what its encoder says.
+    #[test]
+    fn the_conversation_of_the_rfc() {
+        let mut decoder = QpackDecoder::new(220);
+        let told = |decoder: &mut QpackDecoder, said: &[u8], acknowledged: &[u8]| {
+            assert_eq!(decoder.instructions(said), Ok(said.len()));
+            assert_eq!(std::mem::take(decoder.said()), acknowledged);
+        };
+        let listed = |decoder: &mut QpackDecoder, stream, block: &[u8], said: &[u8]| {
+            let mut fields = FieldList::default();
+            decoder.read(stream, block, 1000, &mut fields).unwrap();
+            assert_eq!(std::mem::take(decoder.said()), said);
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            fields.iter().map(|(name, value)| (text(name), text(value))).collect::<Vec<_>>()
+        };
+        told(&mut decoder, b"\x3f\xbd\x01\xc0\x0fwww.example.com\xc1\x0c/sample/path", b"\x02");
+        let both = [field(":authority", "www.example.com"), field(":path", "/sample/path")];
+        assert_eq!(listed(&mut decoder, 4, b"\x03\x81\x10\x11", b"\x84"), both);
+        told(&mut decoder, b"\x4acustom-key\x0ccustom-value", b"\x01");
+        told(&mut decoder, b"\x02", b"\x01");
+        let three = [
+            field(":authority", "www.example.com"),
+            field(":path", "/"),
+            field("custom-key", "custom-value"),
+        ];
+        assert_eq!(listed(&mut decoder, 8, b"\x05\x00\x80\xc1\x81", b"\x88"), three);
+        told(&mut decoder, b"\x81\x0dcustom-value2", b"\x01");
+        // The last of them has made the first go.
+        assert_eq!((decoder.inserted(), decoder.entries.size()), (5, 215));
+        assert!(decoder.entries.get(3).is_some() && decoder.entries.get(4).is_none());
+        let mut fields = FieldList::default();
+        let gone = decoder.read(12, b"\x06\x00\x84", 1000, &mut fields);
+        assert_eq!(gone, Err(QpackError::Dynamic));
+    }
+
+    #[test]
+    fn instructions_come_in_any_pieces() {
+        let said = b"\x3f\xbd\x01\xc0\x0fwww.example.com\x4acustom-key\x0ccustom-value\x01";
+        for cut in 0..=said.len() {
+            let mut decoder = QpackDecoder::new(220);
+            let taken = decoder.instructions(&said[..cut]).unwrap();
+            assert!(taken <= cut);
+            let rest = &said[taken..];
+            assert_eq!(decoder.instructions(rest), Ok(rest.len()), "cut at {cut}");
+            assert_eq!(decoder.entries.get(0), Some((&b":authority"[..], &b"www.example.com"[..])));
+            assert_eq!(decoder.inserted(), 3);
+        }
+    }
+
+    #[test]
+    fn instructions_that_break_the_rules_are_told_in_words() {
+        let cases: [(&[u8], &str); 9] = [
+            (b"\x3f\xbe\x01", "larger than was offered"),
+            (b"\xc0\x01a", "larger than the dynamic table"),
+            (b"\x3f\xbd\x01\x00", "no table has"),
+            (b"\x3f\xbd\x01\x80\x01a", "no table has"),
+            (b"\x3f\xbd\x01\xff\x24\x01a", "no table has"),
+            (b"\x3f\xbd\x01\xc0\x7f\x70", "larger than the dynamic table"),
+            (b"\x3f\xbd\x01\xc0\x7f\xff\xff\x03", "larger than the dynamic table"),
+            (b"\x3f\xbd\x01\xc0\x81\x00", "no code"),
+            (b"\x3f\x80\x80\x80\x80\x80\x80\x80", "too large"),
+        ];
+        for (said, words) in cases {
+            let mut decoder = QpackDecoder::new(220);
+            let wrong = decoder.instructions(&[said, &[b'x'; 300]].concat()).unwrap_err();
+            assert!(wrong.contains(words), "{said:x?}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_was_not_said_to_be_needed_is_none() {
+        let mut decoder = QpackDecoder::new(220);
+        decoder.instructions(b"\x3f\xbd\x01\x41a\x011\x41b\x012").unwrap();
+        let cases: [(&[u8], &str); 6] = [
+            (b"\x02\x00\x81", "before the first"),
+            (b"\x02\x01\x80", "the second, and one is needed"),
+            (b"\x02\x00\x10", "behind the base, and one is needed"),
+            (b"\x04\x00\x80", "three are needed, and two have come"),
+            (b"\x0d\x00\x80", "more than twice what there can be"),
+            (b"\x02\x81\x80", "a base before the first"),
+        ];
+        for (block, why) in cases {
+            let mut fields = FieldList::default();
+            let read = decoder.read(0, block, 1000, &mut fields);
+            assert_eq!(read, Err(QpackError::Dynamic), "{why}");
+        }
+        assert!(decoder.said().ends_with(b"\x02"), "nothing is acknowledged");
+    }
+
+    /// Numbers of entries are said by their remainder, and must come back over many rounds.
+    #[test]
+    fn a_remainder_is_one_number_however_many_came() {
+        let mut decoder = QpackDecoder::new(100);
+        decoder.instructions(b"\x3f\x45").unwrap();
+        for round in 0_u64..50 {
+            let value = b'0' + (round % 10) as u8;
+            decoder.instructions(&[0x41, b'a', 0x01, value]).unwrap();
+            let entries = 100 / 32;
+            let mut block = Vec::new();
+            integer::write(((round + 1) % (2 * entries) + 1) as usize, 8, 0, &mut block);
+            block.extend([0, 0x80]);
+            let mut fields = FieldList::default();
+            decoder.read(0, &block, 1000, &mut fields).unwrap();
+            assert_eq!(fields.get(b"a"), Some(&[value][..]), "{round}");
+        }
+    }
+
+    #[test]
+    fn without_a_table_nobody_is_told_anything() {
+        let mut decoder = QpackDecoder::new(0);
+        decoder.cancel(4);
+        decoder.read(0, b"\x00\x00\xd1", 100, &mut FieldList::default()).unwrap();
+        assert!(decoder.said().is_empty());
+        let mut decoder = QpackDecoder::new(100);
+        decoder.cancel(4);
+        assert_eq!(decoder.said(), b"\x44");
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Fields, written so that the bytes are right on every connection at any time.
+//! Fields, written so that the bytes are right on every connection at any time; and, for who asks for it, into the
+//! peer's table and out of it.
 //!
-//! Knows the static table and the two ways not to index; must not know whose fields they are.
+//! Knows the static table and the ways to index or not to; must not know whose fields they are, nor what the peer's
+//! table has.
 
 use super::table;
 use crate::packed::{Place, Secrecy, integer, write_string};
@@ -21,6 +23,37 @@ pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8
     }
     write_placed(place, name, secrecy, out);
     write_string(value, 7, 0, out);
+}
+
+/// Appends what stands before the fields of a block that needs so many entries of the peer's table (RFC 9204
+/// section 4.5.1), and counts from behind them. Fewer than the table can hold are said as they are.
+pub(in crate::http3) fn write_footing(required: usize, out: &mut Vec<u8>) {
+    integer::write(if required == 0 { 0 } else { required + 1 }, 8, 0, out);
+    out.push(0);
+}
+
+/// Appends the instruction with which the peer's table may hold so many bytes (RFC 9204 section 4.3.1).
+pub(in crate::http3) fn write_capacity(capacity: usize, out: &mut Vec<u8>) {
+    integer::write(capacity, 5, 0x20, out);
+}
+
+/// Appends the instruction that puts a field into the peer's table (RFC 9204 sections 4.3.2 and 4.3.3).
+pub(in crate::http3) fn write_kept(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    match table::place(name, value) {
+        Place::Whole(index) | Place::Name(index) => integer::write(index, 6, 0xc0, out),
+        Place::None => write_string(name, 5, 0x40, out),
+    }
+    write_string(value, 7, 0, out);
+}
+
+/// Appends a field that the peer's table has; so many came into it after that one.
+pub(in crate::http3) fn write_index(newer: usize, out: &mut Vec<u8>) {
+    integer::write(newer, 6, 0x80, out);
+}
+
+/// Does the table that never changes have it, name and value?
+pub(in crate::http3) fn is_static(name: &[u8], value: &[u8]) -> bool {
+    matches!(table::place(name, value), Place::Whole(_))
 }
 
 /// Appends what goes before a value: how it is to be treated, and the name.
@@ -45,7 +78,7 @@ mod tests {
 
     use super::*;
     use crate::fields::FieldList;
-    use crate::http3::qpack::read_fields;
+    use crate::http3::qpack::{QpackDecoder, read_fields};
 
     fn written(name: &str, value: &str, secrecy: Secrecy) -> Vec<u8> {
         let mut out = Vec::new();
@@ -74,6 +107,29 @@ mod tests {
         assert_eq!(written("cookie", "a=b", Secrecy::Never)[0], 0x75);
         assert_eq!(written("accept", "*/*", Secrecy::Never)[..2], [0x7f, 29 - 15]);
         assert_eq!(written("x-own", "1", Secrecy::Never)[0] & 0xf0, 0x30);
+    }
+
+    #[test]
+    fn what_is_kept_is_read_by_its_age() {
+        let fields = [(":authority", "a:1"), ("x-own", "1"), ("accept", "text/html")];
+        let (mut said, mut block) = (Vec::new(), Vec::new());
+        write_capacity(4096, &mut said);
+        for (name, value) in fields {
+            write_kept(name.as_bytes(), value.as_bytes(), &mut said);
+        }
+        write_footing(3, &mut block);
+        for newer in [2, 0, 1] {
+            write_index(newer, &mut block);
+        }
+        assert_eq!(block, [4, 0, 0x82, 0x80, 0x81]);
+        let mut decoder = QpackDecoder::new(4096);
+        assert_eq!(decoder.instructions(&said), Ok(said.len()));
+        let mut found = FieldList::default();
+        decoder.read(0, &block, 1000, &mut found).unwrap();
+        assert_eq!(found, FieldList::of(&[fields[0], fields[2], fields[1]]));
+        let mut none = Vec::new();
+        write_footing(0, &mut none);
+        assert_eq!(none, [0, 0]);
     }
 
     proptest! {

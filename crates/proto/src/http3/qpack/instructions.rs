@@ -1,56 +1,69 @@
-//! What comes on the two streams of QPACK beside the blocks (RFC 9204 sections 4.3 and 4.4).
+//! What the peer's decoder says of the entries that we put into its table (RFC 9204 section 4.4).
 //!
-//! Knows what may be said where no dynamic table is; must not know who said it.
+//! Knows how many there are, and how many the peer is known to have; must not know what they say.
 
 use crate::packed::{PackedError, integer};
 
-/// Whose stream it is that the peer speaks on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The peer's encoder tells our decoder what it puts into the table.
-    Encoder,
-    /// The peer's decoder tells our encoder what it has read.
-    Decoder,
+/// Entries that were put into the peer's table, and blocks that refer to them.
+///
+/// A block refers to none until the peer has said that it has them all: no block has to wait there.
+#[derive(Debug, Default)]
+pub struct QpackPut {
+    /// Entries that were put there.
+    inserted: u64,
+    /// Those of them that the peer has.
+    known: u64,
+    /// Blocks with references that the peer has not said to have read.
+    open: u64,
 }
 
-/// What may come on such a stream.
-#[derive(Debug, Clone, Copy)]
-pub struct Instructions {
-    side: Side,
-}
-
-impl Instructions {
-    /// Of a stream of this kind.
-    pub fn new(side: Side) -> Self {
-        Self { side }
+impl QpackPut {
+    /// More entries were put there.
+    pub fn put(&mut self, more: u64) {
+        self.inserted += more;
     }
 
-    /// Passes over the whole instructions at the begin of `input` and returns how many bytes they are.
+    /// Are there entries, and has the peer all of them?
+    #[inline]
+    pub fn is_known(&self) -> bool {
+        self.inserted > 0 && self.known == self.inserted
+    }
+
+    /// A block that refers to some goes out.
+    #[inline]
+    pub fn refer(&mut self) {
+        self.open += 1;
+    }
+
+    /// Takes in the whole instructions at the begin of `input` and returns how many bytes they are.
     /// One that has not come whole stays; it is shorter than 8 bytes.
     ///
     /// # Errors
-    /// One that needs a dynamic table, for people: the connection ends with
-    /// `QPACK_ENCODER_STREAM_ERROR` or `QPACK_DECODER_STREAM_ERROR`.
-    pub fn read(self, input: &[u8]) -> Result<usize, &'static str> {
+    /// For people: the connection ends with `QPACK_DECODER_STREAM_ERROR`.
+    pub fn instructions(&mut self, input: &[u8]) -> Result<usize, &'static str> {
         let mut consumed = 0;
         while let Some(&first) = input.get(consumed) {
-            let bits = match (self.side, first) {
-                // Its capacity may be set to what it is.
-                (Side::Encoder, 0x20..0x40) => 5,
-                (Side::Encoder, _) => {
-                    return Err("an entry for a dynamic table that nobody offered");
-                }
-                // A stream that was given up, which refers to nothing.
-                (Side::Decoder, 0x40..0x80) => 6,
-                (Side::Decoder, _) => return Err("an acknowledgement of entries that nobody made"),
-            };
-            match integer::read(&input[consumed..], bits) {
-                Ok((capacity, _)) if self.side == Side::Encoder && capacity != 0 => {
-                    return Err("a dynamic table larger than was offered");
-                }
-                Ok((_, taken)) => consumed += taken,
+            let bits = if first >= 0x80 { 7 } else { 6 };
+            let (number, taken) = match integer::read(&input[consumed..], bits) {
+                Ok(read) => read,
                 Err(PackedError::Truncated) => break,
                 Err(_) => return Err("a number in an instruction that is too large"),
+            };
+            consumed += taken;
+            match first {
+                // A block is read. Which one makes no difference: the peer had the entries before.
+                0x80.. => {
+                    let left = self.open.checked_sub(1);
+                    self.open = left.ok_or("an acknowledgement of a block that nobody sent")?;
+                }
+                // A stream was given up; its block may have been read, or not.
+                0x40.. => {}
+                _ => {
+                    self.known += number as u64;
+                    if number == 0 || self.known > self.inserted {
+                        return Err("an acknowledgement of entries that nobody made");
+                    }
+                }
             }
         }
         Ok(consumed)
@@ -63,23 +76,32 @@ mod tests {
 
     #[test]
     fn what_needs_no_table_is_passed_over() {
-        let encoder = Instructions::new(Side::Encoder);
-        assert_eq!(encoder.read(&[0x20, 0x20]), Ok(2));
-        let decoder = Instructions::new(Side::Decoder);
-        assert_eq!(decoder.read(&[0x44, 0x7f, 0x01, 0x7f]), Ok(3), "the last is not whole");
-        assert_eq!(decoder.read(&[]), Ok(0));
+        let mut none = QpackPut::default();
+        assert_eq!(none.instructions(&[0x44, 0x7f, 0x01, 0x7f]), Ok(3), "the last is not whole");
+        assert_eq!(none.instructions(&[]), Ok(0));
+        assert!(!none.is_known());
     }
 
     #[test]
-    fn what_needs_a_table_is_an_error() {
-        for said in [&[0x21][..], &[0x3f, 0x01], &[0xc0, 0x00], &[0x41, b'a', 0], &[0x00]] {
-            assert!(Instructions::new(Side::Encoder).read(said).is_err(), "{said:x?}");
-        }
-        // A section that is acknowledged, and an increment.
+    fn entries_are_known_once_all_of_them_are() {
+        let mut put = QpackPut::default();
+        put.put(3);
+        assert_eq!((put.instructions(&[0x01]), put.is_known()), (Ok(1), false));
+        assert_eq!((put.instructions(&[0x02]), put.is_known()), (Ok(1), true));
+        put.refer();
+        assert_eq!(put.instructions(&[0x84, 0x44]), Ok(2));
+        assert!(put.instructions(&[0x88]).is_err(), "one block was sent");
+    }
+
+    #[test]
+    fn what_nobody_did_is_not_acknowledged() {
         for said in [&[0x80][..], &[0x01], &[0x44, 0x00]] {
-            assert!(Instructions::new(Side::Decoder).read(said).is_err(), "{said:x?}");
+            assert!(QpackPut::default().instructions(said).is_err(), "{said:x?}");
         }
+        let mut put = QpackPut::default();
+        put.put(2);
+        assert!(put.instructions(&[0x03]).is_err());
         let endless = [0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80];
-        assert!(Instructions::new(Side::Decoder).read(&endless).is_err());
+        assert!(QpackPut::default().instructions(&endless).is_err());
     }
 }

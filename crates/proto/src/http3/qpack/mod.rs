@@ -1,21 +1,24 @@
 //! QPACK (RFC 9204): fields in few bytes, where streams overtake each other.
 //!
-//! Knows the static table and who may index what; must not know frames, nor what a field means.
+//! Knows the two tables and who may index what; must not know frames, nor what a field means.
 //!
-//! No dynamic table is offered and none is used (`SETTINGS_QPACK_MAX_TABLE_CAPACITY` is 0 on both
-//! sides): no block has to wait for another stream, and what is written once is right on every
-//! connection at any time, so that a request is encoded when its plan is read and then copied. A
-//! peer that was offered no table and refers to one breaks the rules, and is told so.
+//! No block has to wait for another stream: a peer that is offered a table may refer to what we are known
+//! to have (`SETTINGS_QPACK_BLOCKED_STREAMS` is 0), and so do we. What is written once is right on every
+//! connection, so that a request is encoded when its plan is read and then copied: without the table at any
+//! time, and with it once the peer has what was put there. A peer that refers to what is not there
+//! breaks the rules, and is told so.
 
 mod decoder;
 mod encoder;
 mod instructions;
 mod table;
 
-pub use decoder::read_fields;
-pub(super) use encoder::write_name;
+pub use decoder::{QpackDecoder, read_fields};
+pub(super) use encoder::{
+    is_static, write_capacity, write_footing, write_index, write_kept, write_name,
+};
 pub use encoder::{write_field, write_prefix};
-pub use instructions::{Instructions, Side};
+pub use instructions::QpackPut;
 
 use crate::packed::PackedError;
 pub use crate::packed::Secrecy;
@@ -36,8 +39,8 @@ pub enum QpackError {
     /// Bits that are no code, or padding that is none.
     #[error("a string of a block of fields is no Huffman code")]
     Huffman,
-    /// The block needs, or refers to, a dynamic table, which nobody offered.
-    #[error("a block of fields refers to a dynamic table, and none was offered")]
+    /// The block needs, or refers to, entries of the dynamic table that are not there.
+    #[error("a block of fields refers to entries that no dynamic table has")]
     Dynamic,
     /// More fields than the limit holds.
     #[error("a block of fields is over the limit")]
