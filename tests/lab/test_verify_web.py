@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -129,6 +131,36 @@ def test_each_part_finds_the_fault_that_is_its_own(
     checks = [check for check in contracts.checks("web", "http") if check.part == part]
     found = [contracts.problem(check, endpoint) for check in checks]
     assert any(words in problem for problem in found if problem), found
+
+
+def test_a_server_in_go_keeps_no_rows_that_it_could_not_read(
+    engine: Engine, postgresql: Database
+) -> None:
+    if shutil.which("go") is None:
+        lacking("there is no Go: install golang")
+    subject = registry.find("go-web")
+    built = build.install(subject, engine.binary)
+
+    def cached(started: Server) -> tuple[int, bytes]:
+        with connect(started.endpoint("http")) as connection:
+            connection.send(Request("GET", "/cached?id=1&count=1"))
+            reply = connection.receive_any("GET")
+        return reply.status, reply.content
+
+    def renamed(old: str, new: str) -> None:
+        postgresql.asked.ask(f"ALTER TABLE {old} RENAME TO {new}", web_parts.DATABASE)
+
+    with Server(subject, built, "default", engine=engine.binary, database=postgresql) as started:
+        started.wait_ports()
+        renamed("cached_world", "elsewhere")
+        try:
+            failed, _ = cached(started)
+        finally:
+            renamed("elsewhere", "cached_world")
+        status, body = cached(started)
+    assert failed == 500
+    assert status == 200
+    assert json.loads(body) == [{"id": 1, "number": web_parts.cached_number(1)}]
 
 
 def test_each_start_has_the_same_rows(postgresql: Database) -> None:

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -132,9 +133,9 @@ func Render(to io.Writer, found []Fortune) error {
 
 // Store is the tables.
 type Store struct {
-	pool   *pgxpool.Pool
-	once   sync.Once
-	cached map[int]int
+	pool    *pgxpool.Pool
+	reading sync.Mutex
+	cached  atomic.Pointer[map[int]int]
 }
 
 // Open connects to the database that the environment names, with all its connections.
@@ -194,28 +195,42 @@ func (s *Store) Change(ctx context.Context, changes []Row) error {
 
 // Cached are rows of `cached_world`, which are read once.
 func (s *Store) Cached(ctx context.Context, ids []int) ([]Row, error) {
-	var failed error
-	s.once.Do(func() {
-		found, err := s.pool.Query(ctx, "SELECT id, number FROM cached_world")
-		if err != nil {
-			failed = err
-			return
-		}
-		all, err := pgx.CollectRows(found, pgx.RowToStructByPos[Row])
-		if err != nil {
-			failed = err
-			return
-		}
-		s.cached = make(map[int]int, len(all))
-		for _, row := range all {
-			s.cached[row.ID] = row.Number
-		}
-	})
+	all, err := s.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
 	told := make([]Row, len(ids))
 	for place, id := range ids {
-		told[place] = Row{id, s.cached[id]}
+		told[place] = Row{id, all[id]}
 	}
-	return told, failed
+	return told, nil
+}
+
+// kept is all of `cached_world`. One request reads it while others wait; where it fails, the next
+// one reads it.
+func (s *Store) kept(ctx context.Context) (map[int]int, error) {
+	if known := s.cached.Load(); known != nil {
+		return *known, nil
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if known := s.cached.Load(); known != nil {
+		return *known, nil
+	}
+	found, err := s.pool.Query(ctx, "SELECT id, number FROM cached_world")
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[Row])
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[int]int, len(all))
+	for _, row := range all {
+		known[row.ID] = row.Number
+	}
+	s.cached.Store(&known)
+	return known, nil
 }
 
 // Fortunes are the rows of the page in their order.
