@@ -3,7 +3,11 @@
 //! Knows which stream carries which message; must not know what a reply should have been, nor who
 //! carries the streams: what is to be done is left in [`Outgoing`].
 
+mod exchange;
+
 use std::sync::Arc;
+
+use exchange::Exchange;
 
 use super::broken::{Broken, words};
 use super::control::Said;
@@ -18,7 +22,7 @@ use super::tables::Tables;
 use super::unidirectional::Unidirectional;
 use super::wrong::Wrong;
 use crate::fielded::{MOST_REFUSED, inbound};
-use crate::streams::{Identified, Streams};
+use crate::streams::Streams;
 use crate::{
     ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead, Scratch, Step, Tag,
 };
@@ -64,35 +68,6 @@ enum State {
     Leaving,
     /// No, and nothing that comes means anything.
     Closed,
-}
-
-/// A message whose reply has not come whole, on its stream.
-#[derive(Debug, Default)]
-struct Exchange {
-    /// See [`key`]; 0: none is here.
-    key: u32,
-    number: u64,
-    /// The reply's; 0: its final head has not come.
-    status: u16,
-    /// The reply has no content, whatever its head says.
-    is_head: bool,
-    /// It has content, which may not all have gone.
-    has_content: bool,
-    /// What is missing of the reply's content, where its head told its length.
-    missing: Option<u64>,
-    incoming: Incoming,
-}
-
-impl Identified for Exchange {
-    #[inline]
-    fn id(&self) -> u32 {
-        self.key
-    }
-
-    fn vacate(&mut self) {
-        self.key = 0;
-        self.incoming = Incoming::default();
-    }
 }
 
 impl Http3Client {
@@ -481,33 +456,5 @@ impl Http3Client {
     fn broken(&mut self, why: Broken, out: &mut Outgoing) -> ProtocolError {
         self.state = State::Closed;
         why.tell(out)
-    }
-}
-
-impl Exchange {
-    /// Fields came; are they to be told of?
-    #[inline]
-    fn hear(&mut self, heard: Heard) -> Result<bool, Wrong> {
-        match heard {
-            Heard::Head(response) => {
-                self.missing = response.promised(self.is_head);
-                let is_final = response.is_final(false).map_err(Wrong::Malformed)?;
-                if is_final {
-                    self.status = response.status;
-                    self.incoming.has_head();
-                }
-                Ok(is_final)
-            }
-            Heard::Behind => {
-                inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)?;
-                Ok(true)
-            }
-        }
-    }
-
-    /// Nothing comes behind what came.
-    fn end(&mut self) -> Result<(), Wrong> {
-        self.incoming.end()?;
-        inbound::takes(&mut self.missing, 0, true).map_err(Wrong::Malformed)
     }
 }
