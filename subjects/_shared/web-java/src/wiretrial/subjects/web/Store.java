@@ -1,8 +1,6 @@
 package wiretrial.subjects.web;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import java.net.URI;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -32,22 +30,8 @@ public final class Store {
       "SELECT id, text FROM item WHERE account = ? ORDER BY id DESC LIMIT 20";
   private static final String ADD = "INSERT INTO item (account, text) VALUES (?, ?) RETURNING id";
 
-  private final HikariDataSource pool;
+  private final HikariDataSource pool = Database.pool();
   private volatile Map<Integer, Integer> cached;
-
-  /** Of the database that the environment names. */
-  public Store() {
-    URI url = URI.create(System.getenv("DATABASE_URL"));
-    String[] user = url.getUserInfo().split(":");
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl("jdbc:postgresql://" + url.getHost() + ":" + url.getPort() + url.getPath());
-    config.setUsername(user[0]);
-    config.setPassword(user[1]);
-    config.setMaximumPoolSize(Integer.parseInt(System.getenv("DATABASE_POOL")));
-    // A statement is prepared on the server from the first time on: the default is the fifth.
-    config.addDataSourceProperty("prepareThreshold", "1");
-    pool = new HikariDataSource(config);
-  }
 
   private interface Work<T> {
     T on(Connection connection) throws SQLException;
