@@ -1,9 +1,10 @@
-"""Compilers that a recipe calls: had from Debian's packages, and a Go that is new enough."""
+"""Compilers that a recipe calls: from Debian, and a Go and a Java that are new enough."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -112,3 +113,76 @@ def test_an_old_go_downloads_a_newer_one_as_a_module(tmp_path: Path) -> None:
     for path in (program, tool):
         assert path.stat().st_mode & stat.S_IXUSR
         assert os.access(path, os.X_OK)
+
+
+def a_jdk(home: Path, version: str, *programs: str) -> Path:
+    (home / "bin").mkdir(parents=True)
+    for name in programs:
+        (home / "bin" / name).touch(mode=0o755)
+    (home / "release").write_text(f'IMPLEMENTOR="own"\nJAVA_VERSION="{version}"\n', "utf-8")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"), [(11, "17"), (17, "17"), (18, "25"), (21, "25"), (25, "25"), (26, None)]
+)
+def test_a_jdk_that_is_new_enough_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: int, found: str | None
+) -> None:
+    """That of the PATH where it will do, else the newest that is kept."""
+    kept = tmp_path / "jvm"
+    ours = a_jdk(kept / "17", "17.0.15", "java", "javac")
+    a_jdk(kept / "21", "21.0.2", "java", "javac")
+    a_jdk(kept / "25", "25.0.3", "java", "javac")
+    a_jdk(kept / "27", "27", "java")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "javac").symlink_to(ours / "bin" / "javac")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert toolchains.java_home(wanted, kept) == (kept / found if found else None)
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(21, "named"), (22, "kept/25")])
+def test_a_jdk_that_was_named_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: int, found: str
+) -> None:
+    a_jdk(tmp_path / "kept" / "25", "25", "java", "javac")
+    named = a_jdk(tmp_path / "named", "21.0.2", "java", "javac")
+    monkeypatch.setenv("JAVA_HOME", str(named))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert toolchains.java_home(wanted, tmp_path / "kept") == tmp_path / found
+
+
+ASKING = """
+[install]
+java = VERSION
+"""
+
+
+def test_a_build_has_the_jdk_that_it_asks_for(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = a_jdk(tmp_path / "jdk-21", "21.0.2", "java", "javac")
+    monkeypatch.setenv(build.ENVIRONMENT, str(tmp_path / "cache"))
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+    subject = own(
+        tmp_path, '["sh", "-c", "echo $JAVA_HOME > told"]', ASKING.replace("VERSION", "21")
+    )
+    built = build.install(subject, engine.binary)
+    assert (built.folder / "jdk").resolve() == home
+    assert (built.folder / "told").read_text(encoding="utf-8").endswith("/jdk\n")
+    assert build.installed(subject, engine.binary) == built
+    shutil.rmtree(home)
+    assert build.installed(subject, engine.binary) is None
+
+
+def test_without_such_a_jdk_a_build_is_refused(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = a_jdk(tmp_path / "jdk-21", "21.0.2", "java", "javac")
+    monkeypatch.setenv(build.ENVIRONMENT, str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+    subject = own(tmp_path, install=ASKING.replace("VERSION", "99"))
+    with pytest.raises(SubjectUnavailable, match="Java 99 or later is not installed"):
+        build.install(subject, engine.binary)

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from wiretrial.errors import SubjectUnavailable
 from wiretrial.subjects import footprint
 from wiretrial.subjects.footprint import Weight
-from wiretrial.subjects.recipes import Recipe, Step, missing_packages, package_versions
+from wiretrial.subjects.recipes import JDK, Recipe, Step, missing_packages, package_versions
 from wiretrial.subjects.spec import SPEC_FILE, Subject
 
 ENVIRONMENT = "WIRETRIAL_CACHE"
@@ -65,6 +65,8 @@ def installed(subject: Subject, engine: Path) -> Build | None:
         except (OSError, ValueError):
             continue
         if missing_packages(subject.spec.install.apt):
+            continue
+        if subject.spec.install.java and not (folder / JDK).exists():
             continue
         if any("{engine}" in word for word in subject.spec.version.command):
             # The engine is not part of the recipe: it may be another one today.

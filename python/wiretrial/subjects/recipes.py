@@ -29,6 +29,9 @@ from wiretrial.subjects.spec import SHARED, SPEC_FILE, NpmPack, Subject, fill, s
 STEP_LIMIT_S = 1800
 """No single step of a recipe may take longer."""
 
+JDK = "jdk"
+"""Where in a build the JDK lies that it asked for."""
+
 APT_WAIT = ("-o", "DPkg::Lock::Timeout=300")
 """Another apt may run: seconds to wait for it."""
 
@@ -86,6 +89,8 @@ class Recipe:
             self._build_cargo()
         if install.go:
             self._build_go()
+        if install.java:
+            self._link_jdk(install.java)
         if install.maven:
             self._demand("javac")
             self._run(["mvn", "-q", "-B", "-DskipTests", "package"], compiles=True)
@@ -207,6 +212,17 @@ class Recipe:
         go = toolchains.go_program(toolchains.go_wanted(self._work), self._run)
         self._run([go, "build", "-trimpath", "-o", "bin/", "./..."], compiles=True)
 
+    def _link_jdk(self, wanted: int) -> None:
+        """Puts a JDK that is new enough where the recipe and the server name it."""
+        self._demand("javac")
+        home = toolchains.java_home(wanted)
+        if home is None:
+            raise self._unavailable(
+                f"Java {wanted} or later is not installed",
+                f"install a JDK of version {wanted} or later",
+            )
+        (self._work / JDK).symlink_to(home)
+
     def _apt_step(self, command: Sequence[str], folder: Path) -> None:
         """Runs an apt command; when it fails, once more with fresh package lists."""
         try:
@@ -241,6 +257,7 @@ class Recipe:
             "LC_ALL": "C.UTF-8",
             "GOFLAGS": "-mod=readonly",
             "CARGO_TARGET_DIR": str(self._work / "target"),
+            **({"JAVA_HOME": str(self._work / JDK)} if self._subject.spec.install.java else {}),
         }
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begun = time.monotonic_ns()

@@ -212,6 +212,8 @@ class Install(_Record):
     """`go build` of every command of the module into `{build}/bin`; versions come from go.sum."""
     maven: bool = False
     """`mvn package`; what it makes is at `{build}/target`."""
+    java: int | None = None
+    """The least version of Java that it needs: a JDK of that or a later one is at `{build}/jdk`."""
     needs: tuple[str, ...] = ()
     """Programs that the build calls and no package manager above brings, such as `g++`."""
     remedy: str | None = None

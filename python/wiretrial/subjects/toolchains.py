@@ -1,13 +1,16 @@
-"""Compilers and package managers that recipes call: where Debian has them, and a newer Go.
+"""Compilers and package managers that recipes call: where Debian has them, a newer Go or Java.
 
-Knows names of programs and packages, and how Go hands out its own releases; must not run a recipe.
+Knows names of programs and packages, how Go hands out its own releases, and where JDKs lie; must
+not run a recipe.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -30,6 +33,9 @@ DEBIAN_PACKAGES: Final = {
 
 GO_RELEASE: Final = "1.26.8"
 """What is used where the installed Go is too old, and too old to fetch a newer one by itself."""
+
+JDKS: Final = Path("/usr/lib/jvm")
+"""Where Linux distributions keep them side by side."""
 
 _MODULE: Final = "golang.org/toolchain"
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -63,6 +69,30 @@ def go_program(wanted: tuple[int, ...], run: Callable[[Sequence[str], Path | Non
         # Modules are unpacked without the right to execute.
         program.chmod(program.stat().st_mode | 0o555)
     return str(folder / "bin" / "go")
+
+
+def java_home(wanted: int, kept: Path = JDKS) -> Path | None:
+    """The JDK of this version or a later one; None: there is none.
+
+    That of JAVA_HOME is taken first, then that of the PATH, then the newest of those that are kept.
+    """
+    named, on_path = os.environ.get("JAVA_HOME"), shutil.which("javac")
+    homes = [
+        *([Path(named)] if named else []),
+        *([Path(on_path).resolve().parent.parent] if on_path else []),
+        *sorted(kept.glob("*"), key=_java_version, reverse=True),
+    ]
+    return next((home for home in homes if _java_version(home) >= wanted), None)
+
+
+def _java_version(home: Path) -> int:
+    """What the JDK in this folder says of itself; 0: there is none."""
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    found = re.search(r'^JAVA_VERSION="(\d+)', text, re.MULTILINE)
+    return int(found[1]) if found and (home / "bin" / "javac").is_file() else 0
 
 
 def _numbers(version: str) -> tuple[int, ...]:
