@@ -2,21 +2,11 @@
 
 import { createServer } from "node:http";
 import { GREETING, HTML, changes, fortunes, ids, options, token } from "./shared/web-node/contract.js";
+import { page } from "./shared/web-node/page.js";
 import { Store } from "./shared/web-node/store.js";
 
 const { host, port } = options();
 const store = new Store();
-
-const ESCAPED = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escape = (text) => text.replace(/[&<>"']/g, (one) => ESCAPED[one]);
-
-const page = (found) => {
-  const rows = found.map(({ id, message }) => `<tr><td>${id}</td><td>${escape(message)}</td></tr>`);
-  return (
-    "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>" +
-    `<tr><th>id</th><th>message</th></tr>${rows.join("")}</table></body></html>`
-  );
-};
 
 const say = (response, status, kind, text) => {
   response.writeHead(status, { "Content-Type": kind, "Content-Length": Buffer.byteLength(text) });
