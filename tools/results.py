@@ -9,7 +9,6 @@ Usage: python -m tools.results [STUDY]..., each a folder of studies/; none: all.
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,8 +41,7 @@ Once the study's trials are kept ([studies.md](studies.md#what-is-kept-beside-a-
 
 def made(study: Path) -> dict[str, str]:
     """What follows from the study's kept trials: the text of each file, by its path below it."""
-    with tempfile.TemporaryDirectory() as base:
-        model = reports.whole(kept.unpack(study / kept.FILE, Path(base)))
+    model = reports.of_kept(kept.read(study / kept.FILE))
     told = found.of_report(model)
     named = document.read(study).pictures
     drawn = charts.names(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ KEPT = sorted(STUDIES.glob("*/results/*.jsonl.xz"))
 
 
 @pytest.mark.parametrize("file", KEPT, ids=lambda file: f"{file.parts[-3]}-{file.name}")
-def test_the_digest_of_a_kept_study_is_still_its_own(file: Path, tmp_path: Path) -> None:
+def test_the_digest_of_a_kept_study_is_still_its_own(file: Path) -> None:
     # A field that is new in a plan or a case changes the digest unless it is left out where it says
     # nothing, and then no occasion could be added.
-    results = kept.unpack(file, tmp_path)
-    study = Study.model_validate_json((results.folder / "study.json").read_text("utf-8"))
-    assert {trial.study_digest for trial in results.trials()} == {study.digest()}
+    told = kept.read(file)
+    study = Study.model_validate_json(json.dumps(told.head.study))
+    assert {trial.study_digest for trial in told.trials} == {study.digest()}

@@ -60,6 +60,7 @@ def test_what_is_kept_tells_all_that_the_trials_told(
     whole, unpacked = (found.of_report(reports.whole(one)) for one in (results, again))
     assert unpacked == whole
     assert len(unpacked.sections) > 3
+    assert found.of_report(reports.of_kept(kept.read(file))) == whole
 
 
 def test_each_line_has_the_figures_of_its_record(file: Path) -> None:

@@ -6,6 +6,7 @@ must not know who asked for the report or how it is written.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,11 @@ from wiretrial.report import capacities, model, run
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption
-from wiretrial.results.store import ResultsFolder, read_trial
+from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
+from wiretrial.results.kept import Kept
+from wiretrial.results.model import Trial
+from wiretrial.results.store import ResultsFolder, name_of, read_trial
 from wiretrial.studies import demo, rates, spec, ways
 from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, Study
@@ -47,11 +52,25 @@ OWN_ANSWERS: Mapping[str, Verdict] = {demo.NAME: demo_words.answer, CAPACITY: _s
 
 def whole(results: ResultsFolder) -> ReportModel:
     """The report of all that the folder holds: trials, subjects without any, what each weighs."""
-    study = spec.parse(results.document()).redacted()
-    trials = results.trials()
+    document, trials = results.document(), results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
+    return _whole(document, trials, absent.read(results), adoption.read(results))
 
+
+def of_kept(kept: Kept) -> ReportModel:
+    """The report of kept trials: that of the folder to which they would be unpacked."""
+    trials = sorted(kept.trials, key=name_of)
+    return _whole(json.dumps(kept.head.study), trials, kept.head.absent, kept.head.adopted)
+
+
+def _whole(
+    document: str,
+    trials: Sequence[Trial],
+    missing: Sequence[Absent],
+    adopted: Sequence[Adopted],
+) -> ReportModel:
+    study = spec.parse(document).redacted()
     made = model.build(
         trials,
         question=study.question,
@@ -69,8 +88,8 @@ def whole(results: ResultsFolder) -> ReportModel:
             for case in study.cases
             if case.knee
         },
-        absent=absent.read(results),
-        adopted=adoption.read(results),
+        absent=missing,
+        adopted=adopted,
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
     beside = () if own else (*_sized(made), *browser_words.beside_others(made))

@@ -83,10 +83,10 @@ class ResultsFolder:
 
     def add(self, trial: Trial) -> Path:
         """Stores one trial; when this returns, it survives a crash."""
-        slug = re.sub(r"[^a-z0-9]+", "-", trial.scenario.name.lower()).strip("-")
-        name = f"{TRIALS}/{trial.block:03}-{trial.position:03}-{slug}{SUFFIX}"
         text = trial.model_dump_json(by_alias=True)
-        return self.write(name, gzip.compress(text.encode(), compresslevel=6, mtime=0))
+        return self.write(
+            f"{TRIALS}/{name_of(trial)}", gzip.compress(text.encode(), compresslevel=6, mtime=0)
+        )
 
     def trials(self) -> list[Trial]:
         """Every stored trial, in the order in which they ran."""
@@ -118,6 +118,12 @@ class ResultsFolder:
                 f"can't write {path}: {error.strerror}", "free some space, then --resume"
             ) from error
         return path
+
+
+def name_of(trial: Trial) -> str:
+    """Its file's name; sorted by it, trials stand in the order in which they ran."""
+    slug = re.sub(r"[^a-z0-9]+", "-", trial.scenario.name.lower()).strip("-")
+    return f"{trial.block:03}-{trial.position:03}-{slug}{SUFFIX}"
 
 
 def read_trial(path: Path) -> Trial:
