@@ -267,6 +267,8 @@ def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
             "is for workloads with held conn",
         ),
         ('knee = { objective = "5ms" }', "knee = {}\nrate = 5", "this one has a search"),
+        ('rate_of = "echo"', 'rate_of = "knee"', "rate_of = 'knee': it is no closed loop"),
+        ('rate = "common"', "rate = 5", '`rate_of` and `rate_share` are for rate = "common"'),
         ("payload = [20, 1024]", "requests = 5\nrequests_each = 5", "exclude each other"),
         ("payload = [20, 1024]", "table_size = [2]", "are for the contract `table`"),
         ("payload = [20, 1024]", 'compare = ["payload"]', "compare"),

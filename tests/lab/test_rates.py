@@ -54,6 +54,25 @@ def test_the_rate_of_sessions_counts_those_and_not_their_requests() -> None:
 KNEE = Knee(first=1000, ceiling=100_000)
 
 
+def test_a_rate_of_sessions_is_kept_where_as_many_begin_as_are_due() -> None:
+    """Of three requests each; that one fails, and that a session ends later, is no more of them."""
+    names = TrafficNames(routes=("a", "b", "c"), flows=("visit",))
+
+    def come(begun: int, failed: int = 0) -> Trial:
+        made = offered(1000, 3000)
+        told = FlowFigures(begun=begun, done=90, failed={"mismatch": failed})
+        figures = TrafficFigures(routes=(), flows=(told,))
+        intervals = tuple(one.model_copy(update={"traffic": figures}) for one in made.intervals)
+        start = made.start.model_copy(update={"traffic": names})
+        return made.model_copy(update={"intervals": intervals, "start": start})
+
+    assert rates.observation(KNEE, come(100)).achieved == 1000
+    assert rates.observation(KNEE, come(100, failed=2)).achieved == 980
+    slow = rates.refused(KNEE, come(80))
+    assert slow is not None
+    assert slow.text == "80.0 % of the offered rate was answered"
+
+
 def test_the_common_rate_is_a_share_of_the_slowest_to_two_digits() -> None:
     wanted = RateFrom(scenarios=("a", "b"), share=0.6)
     measured = [closed("a", 90_000), closed("b", 20_000), closed("b", 21_130), closed("b", 30_000)]

@@ -121,7 +121,7 @@ def page(made: ReportModel) -> str:
 
 
 def _objective(study: Study, case: Case, knee: Knee) -> Objective:
-    begin = rates.search(knee, study.duration_of(case), ())
+    begin = rates.search(knee, study.duration_of(case), (), rates.replies_each(case))
     return Objective(
         quantile=knee.quantile,
         response_ns=knee.objective,

@@ -88,7 +88,7 @@ class Knee:
     """The lowest rate above it that was not sustained."""
     is_confirmed: bool
     what: Noun
-    """What the whole report's scenarios send."""
+    """What its rates are of: what the whole report's scenarios send, or sessions of several."""
     occasions: tuple[Knee, ...] = ()
     """The search on each occasion, where there are several; `sustained` is their median then."""
 
@@ -221,15 +221,21 @@ def _knee(
         steps=steps,
         sustained=sustained,
         refused=min(telling, key=lambda step: step.offered, default=None),
-        what=what,
+        what=_due(trials[0], what),
         is_confirmed=search.phase == "done" and sustained is not None,
     )
+
+
+def _due(trial: Trial, usual: Noun) -> Noun:
+    """What is due at its rate."""
+    flows = trial.plan.traffic.flows if trial.plan.traffic else ()
+    return words.SESSION if any(len(flow.steps) > 1 for flow in flows) else usual
 
 
 def _step(trial: Trial, objective: Objective) -> Step:
     seen = Observation(
         offered=offered.rate(trial),
-        achieved=offered.achieved(trial),
+        achieved=offered.kept_up(trial),
         backlog=offered.backlog(trial),
         response_ns=offered.response_ns(trial, objective.quantile),
     )

@@ -179,6 +179,17 @@ SESSION = Metric(
     lambda m: m.server_session_ns,
     called="server CPU per session",
 )
+MEMORY = Metric(
+    "memory",
+    "Server memory",
+    units.BYTES,
+    resources.memory_bytes,
+    called="memory of the server",
+    best="least memory of the server",
+    worse="as much",
+    wins="needs less",
+    short="memory",
+)
 SESSIONS = Metric(
     "sessions",
     "Sessions",
@@ -327,6 +338,7 @@ COSTS = (
     TRANSPORT_BYTES,
     WIRE_BYTES,
     CONNECT,
+    MEMORY,
     USER_MEMORY,
     KERNEL_MEMORY,
     IDLE,

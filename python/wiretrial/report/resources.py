@@ -27,6 +27,17 @@ def database_ns(measured: Measured) -> float | None:
     return None if found is None or found.is_void else found.per_reply_ns
 
 
+def memory_bytes(measured: Measured) -> float | None:
+    """What the server's processes held when a load of sessions ended; None where it is not known.
+
+    Where one message is sent, memory is told by connection.
+    """
+    seen = measured.trial.observation
+    if seen is None or measured.trial.start.traffic is None:
+        return None
+    return next((one.pss_bytes for one in seen.plateaus if one.name == "end"), None)
+
+
 def _named(place: WatchedPlace, part: WatchedPart) -> Resource:
     return Resource(
         name=part.name,

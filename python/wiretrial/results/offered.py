@@ -57,6 +57,26 @@ def achieved(trial: Trial) -> float:
     return sum(interval.counters.ok for interval in inside) * 1e9 / elapsed if elapsed else 0.0
 
 
+def kept_up(trial: Trial, *, counts_failed: bool = False) -> float:
+    """How much of an open loop's rate came about: right replies per second, or sessions that began.
+
+    `counts_failed`: those that failed count, too.
+    """
+    inside = counted(trial)
+    elapsed = sum(one.end_ns - one.start_ns for one in inside)
+    done = sum(_come_about(one, counts_failed=counts_failed) for one in inside)
+    return done * 1e9 / elapsed if elapsed else 0.0
+
+
+def _come_about(one: Interval, *, counts_failed: bool) -> int:
+    if one.traffic is not None:
+        # A session lasts: what begins at a rate is at that rate, however long it takes to end.
+        failed = 0 if counts_failed else sum(sum(f.failed.values()) for f in one.traffic.flows)
+        return sum(flow.begun for flow in one.traffic.flows) - failed
+    failed = sum(one.counters.errors.values()) if counts_failed else 0
+    return one.counters.ok + failed
+
+
 def carried(trial: Trial) -> float:
     """What an open loop's rate counts, per second: sessions of traffic, else verified replies."""
     if trial.start.traffic is None:

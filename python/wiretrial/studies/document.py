@@ -16,6 +16,7 @@ from wiretrial.catalogues import STUDIES
 from wiretrial.documents import read_toml, require_among
 from wiretrial.errors import UsageProblem
 from wiretrial.results.claims import Claim
+from wiretrial.studies.decided import Common
 from wiretrial.studies.fields import Count, Nanoseconds, Pacing, Part, Share
 from wiretrial.studies.kinds import AnyWorkload, Open
 from wiretrial.studies.played import Played
@@ -132,7 +133,7 @@ class Document(Part):
         if twice:
             raise ValueError(f"two workloads are called {min(twice)!r}")
         for workload in self.workload:
-            if isinstance(workload, Open):
+            if isinstance(workload, Common):
                 told = f"rate_of = {workload.rate_of!r}: there is no such workload"
                 require_among(workload.rate_of, names, told)
         named = dict.fromkeys((*names, *(one.family for one in self.workload if one.family)))
@@ -152,12 +153,12 @@ def read(path: Path) -> Document:
     file = path / DOCUMENT if path.is_dir() else path
     found = read_toml(file, Document, f"a study is a folder with a {DOCUMENT}")
     provoked = (
-        one.model_copy(update={"workload": _beside(one.workload, file.parent)})
+        one.model_copy(update={"workload": _beside(one.workload, file)})
         for one in found.provocation
     )
     found = found.model_copy(
         update={
-            "workload": _beside(found.workload, file.parent),
+            "workload": _beside(found.workload, file),
             "provocation": tuple(provoked),
         }
     )
@@ -166,6 +167,22 @@ def read(path: Path) -> Document:
     return found.model_copy(update={"cacert": str((file.parent / found.cacert).resolve())})
 
 
-def _beside(workloads: tuple[Workload, ...], folder: Path) -> tuple[Workload, ...]:
+def _beside(workloads: tuple[Workload, ...], file: Path) -> tuple[Workload, ...]:
     """The workloads with their traffic files in the study's folder."""
-    return tuple(one.beside(folder) if isinstance(one, Played) else one for one in workloads)
+    found = tuple(one.beside(file.parent) if isinstance(one, Played) else one for one in workloads)
+    named = {one.name: one for one in found}
+    for one in found:
+        if isinstance(one, Played):
+            one.require_own_pace()
+        if isinstance(one, Common) and (source := named.get(one.rate_of or "")):
+            _require_like(one, source, file)
+    return found
+
+
+def _require_like(workload: Common, source: Workload, file: Path) -> None:
+    """Raises where what subjects reach in `source` is no rate of this workload."""
+    if why := workload.unlike(source):
+        raise UsageProblem(
+            f"{file}: workload {workload.name}: rate_of = {workload.rate_of!r}: {why}",
+            "name a closed-loop workload that asks the same",
+        )

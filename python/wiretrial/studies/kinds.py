@@ -31,6 +31,7 @@ from wiretrial.studies import environments, wording
 from wiretrial.studies.by_browser import ByBrowser
 from wiretrial.studies.calling import Calling
 from wiretrial.studies.contracts import FRESH_SOURCES, Request, held_sources
+from wiretrial.studies.decided import Common, Highest
 from wiretrial.studies.fields import (
     AFTER_RESPONSE,
     COMMON,
@@ -51,8 +52,7 @@ from wiretrial.studies.fields import (
 )
 from wiretrial.studies.played import Played
 from wiretrial.studies.sized import UNKNOWN_RATE, Limited, Shared, own_rate, share_of
-from wiretrial.studies.spec import RateFrom
-from wiretrial.studies.workload import Driven, Factors, Quick, Workload, several
+from wiretrial.studies.workload import Driven, Factors, Workload, several
 from wiretrial.subjects.spec import Protocol
 from wiretrial.words import CALLS, HTTP
 
@@ -60,8 +60,6 @@ Executor = ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst
 
 CONNECT_RATE = "connect_rate"
 """Key of the figure that held connections are ranked by."""
-QUICK_TOLERANCE = 0.25
-"""A quick search for the highest rate looks no closer."""
 NUMBER_BYTES = 16
 MOST_IN_BROADCAST = 1000
 """What the load generator can tell apart of a broadcast."""
@@ -352,6 +350,10 @@ class Closed(Flowing, Shared):
         return self.together
 
     @property
+    def is_closed(self) -> bool:
+        return True
+
+    @property
     def ends_each(self) -> bool:
         return self.requests_each is not None
 
@@ -392,18 +394,12 @@ class _Paced(Flowing):
         return levels.get("pacing", self.pacing[0])
 
 
-class Open(_Paced):
+class Open(_Paced, Common):
     """Messages are due at a rate, whoever has replied."""
 
     marks = frozenset({"rate", "rate_each"})
     called = "an open loop (`rate`, `rate_each`)"
 
-    rate: Levels[float] | Literal["common"] | None = None
-    """Messages per second; `common`: what all sustain."""
-    rate_share: float = Field(default=0.6, gt=0, lt=1)
-    """Of the slowest subject's throughput, for the common rate."""
-    rate_of: str | None = None
-    """The closed-loop workload from which the common rate is taken."""
     rate_each: float | None = Field(default=None, gt=0)
     """Of each connection, messages per second: the rate grows with the connections."""
     requests: Counts | None = None
@@ -413,8 +409,6 @@ class Open(_Paced):
     def _is_due(self) -> Self:
         if (self.rate is None) == (self.rate_each is None):
             raise ValueError("`rate` is of all connections, `rate_each` of one: give one of both")
-        if self.rate == COMMON and self.rate_of is None:
-            raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
         if AFTER_RESPONSE in self.pacing and self.rate_each is None:
             raise ValueError('pacing = "after-response" needs `rate_each`')
         return self
@@ -432,11 +426,7 @@ class Open(_Paced):
         return OpenLoop(rate=UNKNOWN_RATE if rate == COMMON else rate, pacing=pacing)
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().asked(levels)
-        if levels["rate"] == COMMON:
-            # Which scenarios those are is known once all are.
-            found["rate_from"] = RateFrom(scenarios=(str(self.rate_of),), share=self.rate_share)
-        return found
+        return {**super().asked(levels), **self.common_rate()}
 
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:
         if self.rate_each is None:
@@ -445,7 +435,7 @@ class Open(_Paced):
         return [f"{self.rate_each:g}/s from each, {pacing}"]
 
 
-class Searched(_Paced):
+class Searched(_Paced, Highest):
     """The highest rate is searched for that is sustained."""
 
     marks = frozenset({"knee"})
@@ -460,26 +450,22 @@ class Searched(_Paced):
         return {**super().asked(levels), "knee": self.knee}
 
     def load_words(self, _levels: Mapping[str, Any]) -> list[str]:
-        return [f"knee at p{100 * self.knee.quantile:g} of {self.knee.objective / 1e6:g} ms"]
-
-    def quickened(self, quick: Quick) -> Self:
-        tolerance = max(self.knee.tolerance, QUICK_TOLERANCE)
-        knee = self.knee.model_copy(update={"tolerance": tolerance})
-        return super().quickened(quick).model_copy(update={"knee": knee})
+        return [self.knee_words()]
 
 
 _SERVED: tuple[type[Served], ...] = (Held, Searched, Open, Closed)
-_KINDS: tuple[type[Workload], ...] = (Driven, ByBrowser, Played, *_SERVED)
+_APART: tuple[type[Workload], ...] = (Driven, ByBrowser, Played)
+"""Whose marks count before any other's."""
 
 
 def _of_its_kind(written: Any) -> Any:
     """The workload that these fields describe. One of another kind's is named with those kinds."""
     if not isinstance(written, Mapping):
         return written
-    kind = next((one for one in _KINDS if one.marks & written.keys()), Closed)
+    kind = next((one for one in (*_APART, *_SERVED) if one.marks & written.keys()), Closed)
     quick = written.get("quick")
     for field in (*written, *(quick if isinstance(quick, Mapping) else ())):
-        homes = [one for one in _KINDS if field in one.model_fields]
+        homes = [one for one in (*_SERVED, *_APART) if field in one.model_fields]
         if homes and kind not in homes:
             others = " or ".join(one.called for one in homes)
             where = "without `server`" if set(homes) == set(_SERVED) else f"with {others}"

@@ -11,7 +11,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.plan import OpenLoop
 from wiretrial.results import offered
 from wiretrial.results.limits import Binding, Found, Level
 from wiretrial.results.model import Trial
@@ -170,15 +169,10 @@ def observation(trial: Trial, *, counts_failed: bool) -> Observation:
 
     `counts_failed`: a goal says how many may fail, so that those count as answered.
     """
-    inside = offered.counted(trial)
-    seconds = sum(one.end_ns - one.start_ns for one in inside) / 1e9
-    done = sum(_done(one, counts_failed=counts_failed) for one in inside)
-    executor = trial.plan.load.executor
-    assert isinstance(executor, OpenLoop)
     return Observation(
-        offered=executor.rate,
-        achieved=done / seconds if seconds else 0.0,
-        backlog=offered.line(inside),
+        offered=offered.rate(trial),
+        achieved=offered.kept_up(trial, counts_failed=counts_failed),
+        backlog=offered.backlog(trial),
         response_ns=None,
     )
 
@@ -195,15 +189,6 @@ def occupied(trial: Trial) -> float:
     if trial.plan.traffic is not None and load.users is None:
         return sum(_open(one) for one in inside) / slots
     return sum(one.counters.in_flight for one in inside) / slots
-
-
-def _done(one: Interval, *, counts_failed: bool) -> int:
-    if one.traffic is not None:
-        # A session lasts: what begins at a rate is at that rate, however long it takes to end.
-        failed = 0 if counts_failed else sum(sum(f.failed.values()) for f in one.traffic.flows)
-        return sum(flow.begun for flow in one.traffic.flows) - failed
-    failed = sum(one.counters.errors.values()) if counts_failed else 0
-    return one.counters.ok + failed
 
 
 def _open(one: Interval) -> int:

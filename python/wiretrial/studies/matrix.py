@@ -228,6 +228,7 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
         for other in cases
         if other.scenario.levels["workload"] == workload
         and other.scenario.protocol == case.scenario.protocol
+        and other.stage == 1
     )
     if not sources:
         raise UsageProblem(

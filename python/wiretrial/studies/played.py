@@ -6,19 +6,21 @@ compiled once, when the study is read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import Expect, Http, HttpVersion, Message
+from wiretrial.plan import ClosedLoop, Expect, Http, HttpVersion, Message
 from wiretrial.studies import sessions, wording
 from wiretrial.studies.contracts import Request
-from wiretrial.studies.fields import Counts, Levels, Nanoseconds
+from wiretrial.studies.decided import Common, Highest
+from wiretrial.studies.fields import COMMON, Counts, Levels, Nanoseconds
 from wiretrial.studies.sized import UNKNOWN_RATE, Limited, Shared, own_rate, share_of
 from wiretrial.studies.workload import Factors, several
 from wiretrial.subjects.spec import TRAFFIC, ContractName, Protocol
@@ -27,7 +29,14 @@ from wiretrial.traffic.compiler import Scenario, compile_at
 from wiretrial.traffic.loads import Instead, Sending
 
 
-class Played(Limited, Shared):
+def _common(rate: Any) -> Any:
+    """A number is no rate of sessions here: it has a name of its own."""
+    if isinstance(rate, int | float | list):
+        raise ValueError("sessions per second are `arrivals`: write those instead")
+    return rate
+
+
+class Played(Limited, Shared, Common, Highest):
     """The subjects are servers, and sessions of a traffic file go to them."""
 
     marks = frozenset({"traffic"})
@@ -47,6 +56,8 @@ class Played(Limited, Shared):
     """Of each connection of the file's pool, over HTTP/2."""
     arrivals: Levels[float] | None = None
     """Sessions per second, in the place of the file's `arrivals`."""
+    rate: Annotated[Literal["common"] | None, BeforeValidator(_common)] = None
+    """`common`: as many sessions per second as all sustain."""
     duration: Nanoseconds | None = None
     """None: as long as the file's stages, where it has any; else as the study."""
     warmup: Nanoseconds | None = None
@@ -57,6 +68,11 @@ class Played(Limited, Shared):
             raise ValueError("`traffic` says what is sent: leave contract, path and payload out")
         if self.shares and self.arrivals is not None:
             raise ValueError("`shares` are of what users reach: leave `arrivals` out")
+        decided = {"rate": self.rate, "knee": self.knee, "shares": self.shares}
+        said = [name for name, value in decided.items() if value is not None]
+        if len(said) > 1 or (said and self.arrivals is not None):
+            one, other = [*said, "arrivals"][:2]
+            raise ValueError(f"`{one}` and `{other}` exclude each other")
         return self
 
     @cached_property
@@ -78,6 +94,34 @@ class Played(Limited, Shared):
             )
         return found
 
+    def require_own_pace(self) -> None:
+        """Raises where trials decide the rate, and the file's users would hold it back."""
+        if not self.is_decided:
+            return
+        sending = self._sending(self._first())
+        if sending.thinks:
+            raise UsageProblem(
+                f"workload {self.name}: users of {self.file} think, so it is their number that"
+                " limits the rate",
+                'leave their think times out, or write `arrivals` in place of `knee` or "common"',
+            )
+        # How many sessions come is known when it is too late.
+        loads.require_rows(sending, math.inf)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether trials decide the rate of sessions."""
+        return self.is_common or self.knee is not None
+
+    @property
+    def counts(self) -> str:
+        return f"sessions of {', '.join(one.name for one in self.scenario.traffic.asked)}"
+
+    @property
+    def is_closed(self) -> bool:
+        sending = self._sending(self._first())
+        return isinstance(sending.load.executor, ClosedLoop) and not sending.thinks
+
     @property
     def goals(self) -> tuple[Goal, ...]:
         return self.scenario.goals
@@ -88,8 +132,11 @@ class Played(Limited, Shared):
 
     @property
     def ranked_by(self) -> str | None:
-        first = {name: several(levels)[0] for name, levels in self._own_levels().items()}
-        return sessions.ranked_by(self._sending(first))
+        return sessions.ranked_by(self._sending(self._first()))
+
+    def _first(self) -> dict[str, Any]:
+        """The first level of each."""
+        return {name: levels[0] for name, levels in self._own_levels().items()}
 
     def _own_levels(self) -> Factors:
         names = ("users", "arrivals", "http", "streams")
@@ -102,6 +149,8 @@ class Played(Limited, Shared):
             # What others have always had, they have; these are told where they are said.
             if name in ("users", "arrivals") or levels != (None,)
         }
+        if self.is_common:
+            said["rate"] = (COMMON,)
         return super().levels() | said
 
     def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
@@ -117,6 +166,8 @@ class Played(Limited, Shared):
             "load": sending.load,
             "duration_ns": self.duration or sending.stages_ns,
             "warmup_allowance_ns": self.warmup,
+            "knee": self.knee,
+            **self.common_rate(),
             **own_rate(levels),
         }
 
@@ -124,6 +175,10 @@ class Played(Limited, Shared):
         sending = self._sending(levels)
         if share := share_of(levels):
             return [f"sessions of {self.file}", wording.words("share", share)]
+        if self.is_common:
+            return [f"sessions of {self.file}", wording.words("rate", COMMON)]
+        if self.knee is not None:
+            return [f"sessions of {self.file}", self.knee_words()]
         return [f"sessions of {self.file}", sessions.words(sending)]
 
     def description(self, levels: Mapping[str, Any]) -> str:
@@ -132,7 +187,7 @@ class Played(Limited, Shared):
 
     def _sending(self, levels: Mapping[str, Any]) -> Sending:
         users, rate = levels["users"], levels["arrivals"]
-        if share_of(levels):
+        if share_of(levels) or self.is_decided:
             # As many users as at the top: what is known of their sessions comes later.
             users, rate = users or self.scenario.load.users or loads.USERS, UNKNOWN_RATE
         instead = Instead(

@@ -16,6 +16,7 @@ from wiretrial.results.model import Trial
 from wiretrial.stats.knee import Observation, Refusal, Search, refusal
 from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, RateFrom
+from wiretrial.traffic import loads
 
 STEPS_OF_A_SEARCH = 16
 """About so many trials until a knee is found and confirmed; only an estimate for people."""
@@ -35,12 +36,13 @@ def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
     return math.floor(slowest / digit) * digit
 
 
-def search(knee: Knee, duration_ns: int, steps: Sequence[Trial]) -> Search:
+def search(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1.0) -> Search:
     """The search as far as these trials, in their order, have brought it.
 
-    It goes no lower than where trials of that length have too few messages to tell the quantile.
+    It goes no lower than where trials of that length have too few replies to tell the quantile;
+    `each`: so many replies there are for each message or session that is due.
     """
-    floor = offered.least_rate(knee.quantile, duration_ns)
+    floor = offered.least_rate(knee.quantile, duration_ns) / each
     found = Search(
         first=max(knee.first, floor),
         ceiling=max(knee.ceiling, floor),
@@ -50,6 +52,13 @@ def search(knee: Knee, duration_ns: int, steps: Sequence[Trial]) -> Search:
     for trial in steps:
         found.see(offered.rate(trial), refused(knee, trial) is None)
     return found
+
+
+def replies_each(case: Case) -> float:
+    """How many replies come of what the rate counts: of a session, as many as it has requests."""
+    traffic = case.traffic
+    # Not each step of a conversation has one.
+    return loads.requests_of(traffic) if traffic and not traffic.lines else 1.0
 
 
 def refused(knee: Knee, trial: Trial) -> Refusal | None:
@@ -63,7 +72,7 @@ def observation(knee: Knee, trial: Trial) -> Observation:
     """What the search needs to know of a trial at one rate."""
     return Observation(
         offered=offered.rate(trial),
-        achieved=offered.achieved(trial),
+        achieved=offered.kept_up(trial),
         backlog=offered.backlog(trial),
         response_ns=offered.response_ns(trial, knee.quantile),
     )

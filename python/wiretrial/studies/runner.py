@@ -306,7 +306,8 @@ def _next_step(
     assert case.knee is not None
     name = case.scenario.name
     made = [t for t in stored if t.scenario.search == name and t.occasion == occasion]
-    return len(made), rates.search(case.knee, study.duration_of(case), made).next_rate()
+    search = rates.search(case.knee, study.duration_of(case), made, rates.replies_each(case))
+    return len(made), search.next_rate()
 
 
 def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:

@@ -162,6 +162,16 @@ class Workload(Part):
         return None
 
     @property
+    def counts(self) -> str:
+        """What a rate of it is of."""
+        return "messages"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether servers are asked as fast as they answer, so that it shows what they reach."""
+        return False
+
+    @property
     def at_a_time(self) -> int:
         """How many of its trials run side by side."""
         return 1

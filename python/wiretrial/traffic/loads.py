@@ -208,7 +208,12 @@ def enough(traffic: Traffic, rate: float, length_s: float | None = None) -> int:
 
 def session_s(traffic: Traffic) -> float:
     """About how long a session takes, on average over the flows."""
-    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: sum(taken(flow)))
+    return thinking_s(traffic) + REPLY_S * requests_of(traffic)
+
+
+def requests_of(traffic: Traffic) -> float:
+    """How many requests or steps a session has, on average over the flows."""
+    return _mean(traffic, lambda flow: sum(taken(flow)))
 
 
 def thinking_s(traffic: Traffic) -> float:

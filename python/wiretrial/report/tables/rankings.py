@@ -15,7 +15,10 @@ from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.tables import cells
 
-BESIDE = (metrics.SERVER, metrics.DATABASE, metrics.P50, metrics.P99, metrics.GENERATOR)
+BESIDE = (
+    *(metrics.SERVER, metrics.DATABASE, metrics.MEMORY),
+    *(metrics.P50, metrics.P99, metrics.GENERATOR),
+)
 
 
 def ranking(group: Group) -> Table:
