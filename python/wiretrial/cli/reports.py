@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from wiretrial.cli import browser_words, demo_words
+from wiretrial.cli import browser_words, demo_words, framework_words
 from wiretrial.errors import StoreError
 from wiretrial.report import capacities, model, run
 from wiretrial.report.knees import Objective
@@ -43,10 +43,15 @@ OWN_VERDICTS: Mapping[str, Verdict] = {
     demo.NAME: demo_words.verdict,
     ways.NAME: browser_words.verdict,
     CAPACITY: _sized,
+    framework_words.NAME: framework_words.verdict,
 }
 """By the name of the study. The others have the automatic sentences only."""
 
-OWN_ANSWERS: Mapping[str, Verdict] = {demo.NAME: demo_words.answer, CAPACITY: _sized}
+OWN_ANSWERS: Mapping[str, Verdict] = {
+    demo.NAME: demo_words.answer,
+    CAPACITY: _sized,
+    framework_words.NAME: framework_words.answer,
+}
 """The same in short sentences for the first screen."""
 
 
