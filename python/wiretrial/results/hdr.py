@@ -12,7 +12,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ class Hdr:
             raise ValueError(f"a quantile lies between 0 and 1, not at {q}")
         if not self.count:
             return 0
-        wanted = max(1, math.ceil(Fraction(str(q)) * self.count))
+        wanted = max(1, math.ceil(_share(q) * self.count))
         return self.values[bisect_left(self._cumulative, wanted)][0]
 
     @cached_property
@@ -104,6 +104,12 @@ class Hdr:
     @cached_property
     def _cumulative(self) -> list[int]:
         return list(accumulate(n for _, n in self.values))
+
+
+@lru_cache(maxsize=256)
+def _share(q: float) -> Fraction:
+    """The decimal that was written. Few are asked for, each of many histograms."""
+    return Fraction(str(q))
 
 
 class _Places(NamedTuple):
@@ -139,8 +145,11 @@ def decode(text: str) -> Hdr:
 
 def merge(texts: Iterable[str]) -> Hdr:
     """The sum of all histograms in `texts`; empty if there are none."""
+    parts = tuple(texts)
+    if not parts:
+        return _nothing()
     total = HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-    for text in texts:
+    for text in parts:
         try:
             _add(total, HdrHistogram.decode(text))
         except (
@@ -155,6 +164,12 @@ def merge(texts: Iterable[str]) -> Hdr:
         ) as error:
             raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
     return Hdr(total)
+
+
+@cache
+def _nothing() -> Hdr:
+    """The empty one: most trials have no value of most times."""
+    return Hdr(HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS))
 
 
 def _add(total: HdrHistogram, other: HdrHistogram) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from wiretrial.results.hdr import Hdr
@@ -24,6 +25,7 @@ CONNECTIONS = "connections"
 UPGRADES = "upgrades"
 
 
+@cache
 def needed(q: float) -> int:
     """The fewest values of which ten lie beyond the quantile, `q` as the decimal written."""
     return math.ceil(FEWEST_BEYOND / (1 - Fraction(str(q))))
