@@ -16,8 +16,8 @@ from conformance import document, tables
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "conformance-http.md"
 TABLES = [
-    *sorted((ROOT / "crates/proto/tests/conformance").glob("*.rs")),
-    ROOT / "crates/respond/tests/conformance.rs",
+    *sorted((ROOT / "crates/proto/tests/all/conformance").glob("*.rs")),
+    ROOT / "crates/respond/tests/all/conformance.rs",
 ]
 BINDS = {"client", "server", "both", "intermediary", "registries", "nobody"}
 

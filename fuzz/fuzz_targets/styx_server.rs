@@ -8,7 +8,7 @@
 #[path = "../../crates/proto/tests/common/mod.rs"]
 mod common;
 #[allow(dead_code, reason = "the stage of the tests has more")]
-#[path = "../../crates/proto/tests/styx/stage.rs"]
+#[path = "../../crates/proto/tests/all/styx/stage.rs"]
 mod stage;
 
 use common::{cuts_from, pieces};
