@@ -72,6 +72,15 @@ def test_a_core_is_asked_for_sixty_percent_of_its_highest() -> None:
     assert lines(made)["Instead"].startswith("over http: 7 instead of 2 (quick, a core")
 
 
+def test_the_first_of_each_protocol_stands_in_the_order_of_what_is_needed() -> None:
+    slow = replace(ROW, subject="slow", throughput=1_000.0)
+    made = chosen([*ROWS, *[slow] * 4])
+    assert [(one.server, one.protocol) for one in made.by_protocol] == [
+        ("quick:tuned", "ws"),
+        ("quick", "http"),
+    ]
+
+
 def test_the_time_is_a_measured_one_at_no_lower_rate() -> None:
     near = chosen(users=200_000).choices[0].near
     assert near is not None

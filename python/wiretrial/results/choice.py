@@ -80,7 +80,10 @@ class Chosen(_Part):
     @property
     def by_protocol(self) -> tuple[Choice, ...]:
         """The first of each protocol."""
-        return tuple({one.protocol: one for one in reversed(self.choices)}.values())[::-1]
+        found: dict[str, Choice] = {}
+        for one in self.choices:
+            found.setdefault(one.protocol, one)
+        return tuple(found.values())
 
     def to_json(self) -> str:
         """The document."""
