@@ -124,6 +124,7 @@ def test_what_the_contract_says_is_not_said_again(wiretrial: Run, words: tuple[s
             ("reference-grpc", "reference"),
             "reference-grpc and reference have no contract in common",
         ),
+        (("reference-grpc", "--header-profile", "unique"), "--header-profile is for http"),
         (("reference-grpc", "--payload", "5MB"), "a call carries 4,000,000 bytes at most"),
         (("grpc://127.0.0.1:1/a.B/C", "--payload", "8", *PROTO), "there is no method a.B/C"),
         (("http://127.0.0.1:1/", "--deadline", "1s"), "--deadline is for grpc and grpcs"),

@@ -82,6 +82,8 @@ class Called:
 
 def _require_fitting(calls: Calls, asked: Asked) -> None:
     """Refuses what would call another method, or what the contract says already."""
+    if asked.header_profile:
+        raise UsageProblem("--header-profile is for http and https", "leave it out")
     is_file = asked.payload is not None and asked.payload.startswith("@")
     typed = {
         "--proto": calls.proto,
