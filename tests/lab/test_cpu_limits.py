@@ -15,15 +15,14 @@ import pytest
 
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
-from wiretrial.machine import cpu_limits
+from wiretrial.machine import cpu_limits, identity
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import document, matrix, runner
 from wiretrial.studies.events import TrialDone, Unavailable
 
 SPIN = "import os\nos.fork()\nwhile True: pass"
-limited = pytest.mark.skipif(
-    cpu_limits.refusal(0.25) is not None, reason=str(cpu_limits.refusal(0.25))
-)
+REFUSAL = cpu_limits.refusal(0.25)
+limited = pytest.mark.skipif(REFUSAL is not None, reason=str(REFUSAL))
 
 
 @pytest.fixture
@@ -61,14 +60,35 @@ def test_a_tree_of_processes_has_no_more_than_its_part(spinning: psutil.Process)
 
 @limited
 def test_a_group_is_gone_behind_its_server_and_behind_a_maker_that_was_killed() -> None:
-    where = cpu_limits.hierarchy()
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    left = where.folder / f"wiretrial-cpu-{ended.pid}-0"
+    where, own = cpu_limits.hierarchy(), identity.own()
+    left = where.folder / f"wiretrial-cpu-{own.pid}-1-{own.numbering}-0"
     left.mkdir()
     with cpu_limits.Group(0.5):
         assert not left.exists()
     assert not list(where.folder.glob(f"wiretrial-cpu-{os.getpid()}-*"))
+
+
+@pytest.mark.parametrize(
+    ("maker", "stays"),
+    [
+        # This process, and one that had its number before it.
+        ("{own.pid}-{own.start}-{own.numbering}-7", True),
+        ("{own.pid}-1-{own.numbering}-7", False),
+        # A number that no process can have.
+        ("4194305-1-{own.numbering}-7", False),
+        # Of a container, whose processes can't be looked for.
+        ("{own.pid}-1-3-7", True),
+        ("mine", True),
+    ],
+)
+def test_a_group_is_swept_away_when_its_maker_is_gone(
+    tmp_path: Path, maker: str, *, stays: bool
+) -> None:
+    (tmp_path / "cgroup.subtree_control").write_text("cpu", "ascii")
+    left = tmp_path / f"wiretrial-cpu-{maker.format(own=identity.own())}"
+    left.mkdir()
+    cpu_limits.Group(0.5, cpu_limits.Hierarchy(tmp_path, 2))
+    assert left.exists() == stays
 
 
 def test_version_2_is_written_in_its_own_words(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Final, Literal
 import psutil
 
 from wiretrial.errors import UsageProblem
+from wiretrial.machine import identity
 
 PERIOD_US: Final = 100_000
 """The kernel's own: what containers are given, too."""
@@ -82,7 +82,8 @@ class Group:
         self.cpus = cpus
         self.version = where.version
         _sweep(where.folder)
-        self._folder = where.folder / f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
+        maker = "-".join(map(str, identity.own()))
+        self._folder = where.folder / f"{_PREFIX}{maker}-{next(_numbers)}"
         try:
             if where.version == 2 and "cpu" not in _words(where.folder / "cgroup.subtree_control"):
                 (where.folder / "cgroup.subtree_control").write_text("+cpu", "ascii")
@@ -168,9 +169,10 @@ def _refused(error: OSError) -> UsageProblem:
 def _sweep(folder: Path) -> None:
     """Removes empty groups whose makers were killed."""
     for one in folder.glob(f"{_PREFIX}*"):
-        maker = one.name.removeprefix(_PREFIX).partition("-")[0]
-        if not Path("/proc", maker).exists():
-            with contextlib.suppress(OSError):
+        maker, _, _ = one.name.removeprefix(_PREFIX).rpartition("-")
+        # A name of another form is not ours; a group that is not empty stays.
+        with contextlib.suppress(ValueError, OSError):
+            if identity.read(maker.split("-")).is_gone:
                 one.rmdir()
 
 

@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from wiretrial.machine import identity
+
 PREFIX = "wiretrial-run-"
 OWNER = ".owner"
 NAMELESS_S = 600
@@ -29,7 +31,7 @@ def make(name: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{name}-"))
     # A server started by root may serve as another user; the key has its own, narrower mode.
     folder.chmod(0o755)
-    (folder / OWNER).write_text(_identity(), encoding="ascii")
+    (folder / OWNER).write_text(" ".join(map(str, identity.own())), encoding="ascii")
     return folder
 
 
@@ -70,26 +72,5 @@ def _is_stale(folder: Path) -> bool:
         if not (folder / OWNER).exists():
             # Just being made, or left by somebody who was stopped while removing it.
             return time.time() - found.st_mtime > NAMELESS_S
-        pid, start, numbering = (folder / OWNER).read_text(encoding="ascii").split()
-        return numbering == _numbering() and start != _start(int(pid))
+        return identity.read((folder / OWNER).read_text(encoding="ascii").split()).is_gone
     return False
-
-
-def _identity() -> str:
-    """This process: its id, its start because ids come again, and what they are numbered in."""
-    pid = os.getpid()
-    return f"{pid} {_start(pid)} {_numbering()}"
-
-
-def _start(pid: int) -> str | None:
-    """When a process began, in ticks since the machine did; None: there is no such process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    return stat.rpartition(")")[2].split()[19]
-
-
-def _numbering() -> str:
-    """Our namespace of process ids: another's, which may share the folder, mean nothing here."""
-    return str(Path("/proc/self/ns/pid").readlink())
