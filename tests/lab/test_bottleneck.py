@@ -169,6 +169,18 @@ def test_an_open_loop_is_limited_by_its_rate_if_that_was_kept(
     assert f"{sent:,} of 1,000 messages/s sent" in text
 
 
+def test_sessions_are_not_counted_in_messages() -> None:
+    offered = Offered(
+        rate=200, sent=600, growth=0, connections=10, slots=10, occupied=0.5, missing=0
+    )
+    load = Load(connections=10, executor=OpenLoop(rate=200.0))
+    evidence = replace(
+        IDLE, load=load, sent=600, begun=199, offered=offered, what=REQUEST, server=Use(0.3)
+    )
+    _, text = bottleneck.find(evidence)
+    assert "199 of 200 sessions/s begun, 600 requests/s sent" in text
+
+
 @pytest.mark.parametrize(
     ("watched", "expected", "words"),
     [

@@ -13,7 +13,15 @@ from wiretrial.plan import AfterResponse, GeneratorSettings, Load, OpenLoop, Pla
 from wiretrial.plan_grpc import Grpc
 from wiretrial.results.model import ProcessSample, Use, Verdict, Window
 from wiretrial.results.offered import within
-from wiretrial.snapshot import Connections, Deliveries, Generator, Interval, Lobby
+from wiretrial.snapshot import (
+    Connections,
+    Deliveries,
+    FlowFigures,
+    Generator,
+    Interval,
+    Lobby,
+    TrafficFigures,
+)
 from wiretrial.studies import judge
 
 WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
@@ -116,6 +124,15 @@ def test_an_open_loop_that_kept_its_rate_was_limited_by_it(
     found = judge.judge(intervals, summary(), WINDOW, OPEN, known(0.5))
     assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
     assert f"{10 * sent:,} of 1,000 requests/s sent" in found.evidence
+
+
+def test_a_rate_of_sessions_is_held_against_sessions() -> None:
+    begun = TrafficFigures(routes=(), flows=(FlowFigures(begun=60), FlowFigures(begun=39)))
+    intervals = [
+        interval(index, sent=300).model_copy(update={"traffic": begun}) for index in range(10)
+    ]
+    found = judge.judge(intervals, summary(), WINDOW, OPEN, known(0.5))
+    assert "990 of 1,000 sessions/s begun, 3,000 requests/s sent" in found.evidence
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,8 @@ class Evidence(Around):
     """Share of its threads' time; less than the loop's where it was kept from running."""
     what: Noun = words.MESSAGE
     """What is sent."""
+    begun: float | None = None
+    """Sessions per second, which an open loop's rate counts; None: there are none."""
     offered: Offered | None = None
     """Of an open loop: whether its rate was reached."""
     is_opening: bool = False
@@ -257,7 +259,12 @@ def _details(evidence: Evidence) -> Iterator[str]:
     executor = evidence.load.executor
     if isinstance(executor, OpenLoop):
         rate = evidence.offered.rate if evidence.offered else executor.rate
-        yield f"{evidence.sent:,.0f} of {rate:,.0f} {evidence.what.many}/s sent"
+        sent = f"{evidence.what.many}/s sent"
+        if evidence.begun is None:
+            yield f"{evidence.sent:,.0f} of {rate:,.0f} {sent}"
+        else:
+            begun = f"{evidence.begun:,.0f} of {rate:,.0f} sessions/s begun"
+            yield f"{begun}, {evidence.sent:,.0f} {sent}"
         if evidence.offered and evidence.offered.is_missed and evidence.offered.growth:
             yield f"{evidence.offered.growth:,.0f} more each second without a reply"
     ours, server = evidence.generator, evidence.server
@@ -352,8 +359,9 @@ def _sockets(evidence: Evidence, side: str) -> list[SocketUse]:
 
 def _little(evidence: Evidence) -> str:
     """How many connections the rate takes, by Little's law."""
-    offered, what = evidence.offered, evidence.what.many
+    offered = evidence.offered
     assert offered is not None
+    what = evidence.what.many if evidence.begun is None else "sessions"
     took = offered.time_ns / 1e6
     return (
         f"all {offered.slots:,} places in flight were taken, for {took:.3g} ms each; at that time"

@@ -355,6 +355,7 @@ def _evidence(
         offered=offered,
         is_opening=is_opening(plan),
         sent=sum(interval.counters.sent for interval in inside) * 1e9 / max(elapsed, 1),
+        begun=_begun(inside, elapsed),
         answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),
         generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),
         generator_on_cpu=on_cpu / threads_ns,
@@ -362,6 +363,13 @@ def _evidence(
         service_ns=_median(summary, "service_time") or 0.0,
         **{field.name: getattr(known, field.name) for field in fields(Around)},
     )
+
+
+def _begun(inside: Sequence[Interval], elapsed_ns: int) -> float | None:
+    """Sessions per second; None: nothing is sent in sessions."""
+    told = [one.traffic for one in inside if one.traffic is not None]
+    begun = sum(flow.begun for traffic in told for flow in traffic.flows)
+    return begun * 1e9 / max(elapsed_ns, 1) if told else None
 
 
 def _median(summary: Summary, metric: str) -> float | None:
