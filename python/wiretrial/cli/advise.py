@@ -54,7 +54,7 @@ def advise(
         typer.Option(
             "--users",
             metavar="N",
-            help="How many people or devices there are, all instances together.",
+            help="Users of all instances together, people or devices, such as 50k.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -64,7 +64,7 @@ def advise(
         typer.Option(
             "--think",
             metavar="TIME",
-            help="How long each waits between two messages, or sessions.",
+            help="Time that a user waits between two messages or sessions, such as 5s.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -74,7 +74,7 @@ def advise(
         typer.Option(
             "--rate",
             metavar="R",
-            help="Messages or sessions per second, in place of users.",
+            help="Messages or sessions per second in place of --users, such as 40k.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -84,7 +84,7 @@ def advise(
         typer.Option(
             "--peak",
             metavar="FACTOR",
-            help="The busiest time has so many times the average.",
+            help="Load of the busiest time as a multiple of the average, such as 2.",
             rich_help_panel=SIZE,
         ),
     ] = "1",
@@ -93,7 +93,7 @@ def advise(
         typer.Option(
             "--shared",
             metavar="NAME",
-            help="A --server that all instances ask, such as the database; repeatable.",
+            help="Name of a --server that all instances share, such as db; repeatable.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -103,7 +103,8 @@ def advise(
         typer.Option(
             "--machine",
             metavar="NAME=PRICE/h,CORES,MEMORY",
-            help="A machine that can be had: small=0.17/h,4,16GiB; repeatable.",
+            help="Machine to choose from, with its price per hour, cores and memory, such as "
+            "small=0.17/h,4,16GiB; repeatable.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -113,7 +114,7 @@ def advise(
         typer.Option(
             "--growth",
             metavar="SHARE",
-            help="Growth per month, such as 5%: how long the advice lasts.",
+            help="Growth of the load per month, such as 5%, to tell how long the advice lasts.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -123,7 +124,8 @@ def advise(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="A kept result of advise or limit, not measured anew; repeatable: occasions.",
+            help="Use a result of advise or limit that was kept with --format json in place of a "
+            "measurement, such as monday.json; repeat it for other days.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -133,7 +135,8 @@ def advise(
         typer.Option(
             "--size",
             metavar="N=FILE",
-            help="A kept limit of N instances behind a proxy: how they divide; repeatable.",
+            help="Take from a kept result of limit what N instances behind a proxy carry together, "
+            "such as 2=two.json; repeatable.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -143,7 +146,8 @@ def advise(
         typer.Option(
             "--instead",
             metavar="NAME=FILE",
-            help="A kept result of another protocol or server: how many of it; repeatable.",
+            help="Count the instances of an alternative, too, from its kept result, such as "
+            "WebSocket=ws.json; repeatable.",
             show_default=False,
             rich_help_panel=SIZE,
         ),
@@ -152,7 +156,8 @@ def advise(
         bool,
         typer.Option(
             "--catalogue",
-            help="Which server and protocol, from the kept studies alone; nothing is measured.",
+            help="Measure nothing: choose a server and a protocol from the kept studies, for "
+            "--users or --rate and messages of --payload bytes, such as 64.",
             rich_help_panel=SIZE,
         ),
     ] = False,
@@ -166,7 +171,8 @@ def advise(
         typer.Option(
             "--start",
             metavar="R",
-            help="Rate of the first level, per second. [half of what a closed loop reaches]",
+            help="Rate of the first level per second, such as 500. "
+            "[half of what a closed loop reaches]",
             show_default=False,
         ),
     ] = None,

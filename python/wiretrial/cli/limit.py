@@ -65,13 +65,19 @@ def limit(
         typer.Option(
             "--from",
             metavar="R",
-            help="Rate of the first level, per second. [half of what a closed loop reaches]",
+            help="Rate of the first level per second, such as 500. "
+            "[half of what a closed loop reaches]",
             show_default=False,
         ),
     ] = None,
     ceiling: Annotated[
         str | None,
-        typer.Option("--to", metavar="R", help="Highest rate to try.", show_default=False),
+        typer.Option(
+            "--to",
+            metavar="R",
+            help="Highest rate to try per second, such as 20k.",
+            show_default=False,
+        ),
     ] = None,
     tolerance: options_search.Tolerance = options_search.TOLERANCE,
     pacing: Annotated[

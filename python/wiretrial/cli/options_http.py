@@ -81,8 +81,8 @@ Profile = Annotated[
     HeaderProfile | None,
     typer.Option(
         "--header-profile",
-        help="http and https, as a factor: ten header fields like those of a browser. constant: "
-        "the same in each request; partly: a new cookie and request id in each; unique: all new.",
+        help="http and https: send ten header fields like a browser's in each request, with the "
+        "same values (constant), a new cookie and request id (partly) or new values (unique).",
         rich_help_panel=screen.LOAD,
     ),
 ]

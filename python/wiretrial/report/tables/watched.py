@@ -38,7 +38,8 @@ SOURCES: Final = {
 KEY: Final = (
     "CPU time of the server between two readings inside the measured time, over the verified"
     " replies that came between them. Memory: at the end, and how much it grew. Throttled: share of"
-    " its CPU limit's periods in which it was stopped."
+    " the periods of its CPU limit (100 ms by default) in which the server used up its time and"
+    " waited, such as 25 % of them."
 )
 HOST_KEY: Final = (
     "CPUs that were busy on average: all of the host, before the load, by the servers of the table"
