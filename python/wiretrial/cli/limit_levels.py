@@ -20,7 +20,7 @@ from wiretrial.goals import Goal
 from wiretrial.observers.address import Address
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
 from wiretrial.plan_traffic import Traffic
-from wiretrial.report import goal_metrics, limit_text, resources
+from wiretrial.report import goal_metrics, limit_text, resources, units
 from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
 from wiretrial.report.sums import total
@@ -136,7 +136,8 @@ class Levels:
             return self._measure(step, chosen[step.number - 1].traffic)
 
         def said(step: Step, _level: Level) -> str:
-            return f"mix {step.number} of {len(chosen)}: {step.rate:,.3g} {self._unit}"
+            mix = f"mix {step.number} of {len(chosen)}"
+            return f"{mix}: {units.trimmed(step.rate)} {self._unit}"
 
         return self._further(settings, made, [share * mix.share for mix in chosen], measured, said)
 
@@ -148,9 +149,7 @@ class Levels:
         None where users share a pool, and none beyond what this machine has descriptors for.
         """
         load = self.plan.load
-        if load.users is not None:
-            return ()
-        many = [min(factor * load.connections, MOST_CONNECTIONS) for factor in times]
+        many = [] if load.users is not None else crowds(load.connections, times)
 
         def measured(step: Step) -> Level | None:
             try:
@@ -160,7 +159,8 @@ class Levels:
                 return None
 
         def said(step: Step, _level: Level) -> str:
-            return f"with {many[step.number - 1]:,} connections: {step.rate:,.3g} {self._unit}"
+            asked = f"{many[step.number - 1]:,} connections"
+            return f"with {asked}: {units.trimmed(step.rate)} {self._unit}"
 
         return self._further(settings, made, [share] * len(many), measured, said)
 
@@ -258,7 +258,7 @@ class Levels:
             }
         )
         left = estimate.words(step.left_ns)
-        search = f"search {step.search} of {self.searches}" if step.search else "beside them"
+        search = f"search {step.search} of {self.searches}" if step.search else "lower levels"
         search = "routes in another mix" if mix else search
         search = f"{connections:,} connections" if connections else search
         heading = f"{search}, level {step.number}: {step.rate:,.0f} {self._unit}, about {left} left"
@@ -324,6 +324,12 @@ class Levels:
                 RouteRate(name=route.name, rate=route.rate) for route in measured.routed.routes
             ),
         )
+
+
+def crowds(own: int, times: Sequence[int]) -> list[int]:
+    """So many times the connections of a search, at most `MOST_CONNECTIONS`; only more of them."""
+    many = {min(factor * own, MOST_CONNECTIONS) for factor in times}
+    return sorted(one for one in many if one > own)
 
 
 def _refused(

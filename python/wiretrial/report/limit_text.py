@@ -21,7 +21,7 @@ def render(limit: Limit, *, width: int = DEFAULT_WIDTH, colour: bool = False) ->
 def of_level(level: Level, unit: str) -> str:
     """`search 1: 8,400 requests/s kept`, for a pipe."""
     outcome = "kept" if level.is_kept else f"refused: {level.why}"
-    search = f"search {level.search}" if level.search else "beside them"
+    search = f"search {level.search}" if level.search else "lower level"
     return f"{search}: {units.trimmed(level.rate)} {unit} {outcome}"
 
 
