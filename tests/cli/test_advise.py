@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.advise.synthetic import limit
 from tests.cli.conftest import Run
 from wiretrial.catalogues import STUDIES
-from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
-from wiretrial.results.advice import Advice
-from wiretrial.results.limits import Limit
+from wiretrial.cli import advise, limiting
+from wiretrial.cli.limiting import Searched
+from wiretrial.cli.output import Format
+from wiretrial.errors import (
+    EXIT_GATE,
+    EXIT_GOOD,
+    EXIT_INVALID,
+    EXIT_SIGNAL,
+    EXIT_USAGE,
+    EngineFailed,
+)
+from wiretrial.results.advice import Advice, Measurement
+from wiretrial.results.limits import End
 
 GENERATOR = ("--poller", "epoll", "-c", "2")
 QUICK = ("-d", "100ms", "--warmup", "0", "--searches", "1", "--tolerance", "30%", *GENERATOR)
@@ -91,6 +103,38 @@ def test_kept_studies_tell_which_server(
     assert "no kept trials are installed" in done.stderr
 
 
+@pytest.mark.parametrize("ended", ["failed", "interrupted"])
+def test_what_was_measured_outlives_an_early_end(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    ended: End,
+) -> None:
+    levels: Any = SimpleNamespace(signal=None, failure=None)
+    if ended == "failed":
+        levels.failure = EngineFailed("the engine was killed")
+    else:
+        levels.signal = 2
+    own = limit(end=ended)
+    seen = Searched(own, levels, beside=own.levels[:2], crowded=own.levels[2:3])
+    monkeypatch.setattr(limiting, "searched", lambda *_, **__: seen)
+
+    def end(**how: Any) -> object:
+        try:
+            return advise.advise("http://h/", rate="20k", **how)
+        except EngineFailed as error:
+            return error
+
+    file = tmp_path / "measured.json"
+    assert end(format_=Format.JSON, file=file) == (levels.failure or EXIT_SIGNAL + 2)
+    made = Measurement.model_validate_json(file.read_text(encoding="utf-8"))
+    assert made == Measurement(limit=own, beside=own.levels[:2], crowded=own.levels[2:3])
+    assert capsys.readouterr().out == ""
+    end()
+    # Without a file it is told as `limit` would.
+    assert capsys.readouterr().out.startswith("http://h/ keeps p99 < 200 ms up to 8,400 requests/s")
+
+
 def test_a_measurement_without_an_advice_is_kept(
     wiretrial: Run, reference_url: str, tmp_path: Path
 ) -> None:
@@ -103,16 +147,21 @@ def test_a_measurement_without_an_advice_is_kept(
         "--format",
         "json",
         "-o",
-        "limit.json",
+        "measured.json",
     )
     done = wiretrial("advise", reference_url, *flags)
     if done.returncode in NOT_KEPT:
         pytest.skip(f"this machine was too busy: {done.stderr}")
     assert done.returncode == EXIT_USAGE
     *_, kept, refused = done.stderr.splitlines()
-    assert kept == "no advice; the measured limit: limit.json"
+    assert kept == ("no advice; what was measured: measured.json (ask again: --from measured.json)")
     assert "no --machine holds a single instance" in refused
-    Limit.model_validate_json((tmp_path / "limit.json").read_text(encoding="utf-8"))
+    whole = (tmp_path / "measured.json").read_text(encoding="utf-8")
+    made = Measurement.model_validate_json(whole)
+    assert (len(made.beside), len(made.crowded)) == (4, 2)
+
+    again = wiretrial("advise", "--from", "measured.json", "--rate", "9")
+    assert again.returncode == EXIT_GOOD, again.stderr
 
 
 @pytest.mark.parametrize(

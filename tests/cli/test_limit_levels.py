@@ -1,12 +1,36 @@
-"""The levels beside a search."""
+"""The levels of a search and beside it, of an engine that is not there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from wiretrial.cli.limit_levels import crowds
+from tests.advise.synthetic import level, limit
+from wiretrial.cli.limit_levels import Levels, crowds
+from wiretrial.engine import Engine
+from wiretrial.errors import EngineFailed
+from wiretrial.plan import Load, OpenLoop, Plan, Stop, Target
+from wiretrial.results.limits import Level
+from wiretrial.studies.limits import Settings, Step
+
+SECOND = 1_000_000_000
+SETTINGS = Settings(
+    first=1000,
+    ceiling=1e6,
+    searches=1,
+    tolerance=0.05,
+    level_ns=SECOND,
+    warmup_ns=0,
+    within_ns=600 * SECOND,
+    needed=100,
+)
+PLAN = Plan(
+    target=Target(url="http://127.0.0.1:1/"),
+    load=Load(connections=100, executor=OpenLoop(rate=1000.0)),
+    stop=Stop(duration_ns=SECOND),
+)
 
 
 @pytest.mark.parametrize(
@@ -24,3 +48,29 @@ from wiretrial.cli.limit_levels import crowds
 )
 def test_crowds_are_more_connections_each_number_once(own: int, many: Sequence[int]) -> None:
     assert crowds(own, (10, 20)) == many
+
+
+def test_what_was_measured_beside_a_search_outlives_the_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    levels = Levels(
+        Engine(Path("none")),
+        PLAN,
+        wanted=None,  # type: ignore[arg-type]
+        goals=(),
+        shown="http://h/",
+        keeps_secrets=False,
+        sizes_itself=False,
+    )
+
+    def measure(step: Step) -> Level:
+        if step.number == 3:
+            raise EngineFailed("the engine was killed")
+        return level(step.rate)
+
+    monkeypatch.setattr(levels, "_measure", measure)
+    found = levels.beside(SETTINGS, limit(), (0.6, 0.2, 0.8, 0.4))
+    assert [one.rate for one in found] == [4800.0, 1600.0]
+    assert str(levels.failure) == "the engine was killed"
+    # Nothing more is tried.
+    assert levels.beside(SETTINGS, limit(), (0.6,)) == ()

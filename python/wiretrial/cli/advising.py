@@ -19,12 +19,12 @@ from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.cli import limiting, output
-from wiretrial.cli.limiting import Further, Kept, Search
+from wiretrial.cli.limiting import Further, Kept, Search, Searched
 from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet
 from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem, WiretrialError
-from wiretrial.report import advice_text
-from wiretrial.results.advice import ADVICE_SCHEMA, Advice
+from wiretrial.report import advice_text, limit_text
+from wiretrial.results.advice import ADVICE_SCHEMA, MEASUREMENT_SCHEMA, Advice, Measurement
 from wiretrial.results.limits import LIMIT_SCHEMA, Limit
 from wiretrial.traffic.compiler import is_traffic
 
@@ -101,16 +101,14 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
         further=FURTHER,
     )
     if found.levels.signal is not None:
+        _rescue(found, kept)
         return EXIT_SIGNAL + found.levels.signal
-    found.require_whole()
     basis = Basis(found.limit, found.beside, found.mixes, found.crowded)
     try:
+        found.require_whole()
         made = answer.advice(basis, asked, wanted)
     except WiretrialError:
-        # Minutes of measuring are not lost: `--from` asks it again.
-        if kept.format is output.Format.JSON and kept.file is not None:
-            output.emit(found.limit.to_json(), kept.file)
-            output.say(f"no advice; the measured limit: {kept.file}")
+        _rescue(found, kept)
         raise
     _show(made, kept)
     return EXIT_GOOD
@@ -123,6 +121,20 @@ def from_kept(paths: Sequence[Path], sized: Sized, kept: Kept) -> int:
     basis = occasions.together([_read(path) for path in paths])
     _show(answer.advice(basis, asked, wanted), kept)
     return EXIT_GOOD
+
+
+def _rescue(found: Searched, kept: Kept) -> None:
+    """Minutes of measuring are not lost for want of an advice: `--from` asks it again."""
+    made = Measurement(
+        limit=found.limit, beside=found.beside, mixes=found.mixes, crowded=found.crowded
+    )
+    kept.show(made, _of_limit)
+    if kept.format is output.Format.JSON and kept.file is not None:
+        output.say(f"no advice; what was measured: {kept.file} (ask again: --from {kept.file})")
+
+
+def _of_limit(made: Measurement, *, width: int, colour: bool) -> str:
+    return limit_text.render(made.limit, width=width, colour=colour)
 
 
 def _read(path: Path) -> Basis:
@@ -138,6 +150,9 @@ def _read(path: Path) -> Basis:
         if schema == ADVICE_SCHEMA:
             made = Advice.model_validate(document)
             return Basis(made.limit, made.beside, made.mixes, made.crowded, made.occasions)
+        if schema == MEASUREMENT_SCHEMA:
+            seen = Measurement.model_validate(document)
+            return Basis(seen.limit, seen.beside, seen.mixes, seen.crowded)
         if schema == LIMIT_SCHEMA:
             return Basis(Limit.model_validate(document))
     except ValidationError as error:

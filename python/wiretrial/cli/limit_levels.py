@@ -174,7 +174,8 @@ class Levels:
     ) -> tuple[Level, ...]:
         """Levels at these shares of the rate that was found, until one can't be measured.
 
-        None where the search ended early, or a signal came since.
+        None where the search ended early, or a signal came since. What was measured before the
+        engine failed is kept: the failure is told beside it.
         """
         lowest = made.low or made.rate
         if lowest is None or self._end(is_complete=True) != "complete":
@@ -184,7 +185,11 @@ class Levels:
             rate = share * lowest
             left_ns = (len(shares) - number + 1) * settings.whole_ns(rate)
             step = Step(0, number, rate, settings.length_ns(rate), left_ns)
-            level = measure(step)
+            try:
+                level = measure(step)
+            except EngineFailed as error:
+                self.failure = error
+                break
             # What a signal cut short is no level.
             if level is None or self.signal is not None:
                 break

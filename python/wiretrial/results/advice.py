@@ -14,6 +14,7 @@ from wiretrial.results.limits import Level, Limit
 
 ADVICE_SCHEMA: Final = "wiretrial-advice"
 ADVICE_VERSION: Final = 1
+MEASUREMENT_SCHEMA: Final = "wiretrial-measurement"
 
 
 class _Part(BaseModel):
@@ -190,6 +191,23 @@ class Growth(_Part):
     months: float
     in_a_year: int | None = None
     """Instances that keep the goals in twelve months; None: so many can't be told."""
+
+
+class Measurement(_Part):
+    """What was measured for an advice that could not be given, or before it ended early."""
+
+    schema_name: Literal["wiretrial-measurement"] = Field(
+        default=MEASUREMENT_SCHEMA, alias="schema"
+    )
+    version: Literal[1] = 1
+    limit: Limit
+    beside: tuple[Level, ...] = ()
+    mixes: tuple[Level, ...] = ()
+    crowded: tuple[Level, ...] = ()
+
+    def to_json(self) -> str:
+        """The document."""
+        return self.model_dump_json(by_alias=True, indent=2) + "\n"
 
 
 class Advice(_Part):
