@@ -59,7 +59,7 @@ def test_a_message_that_takes_less_than_the_scatter_takes_at_most_so_much() -> N
     ]
     made = advised(limit([*levels, refused(9000.0)]))
     assert made.uses[0].slope_ns == 0
-    assert dict(told.lines(made))["Costs"].startswith("CPU per request: server at most ")
+    assert dict(told.lines(made))["Per request"].startswith("CPU of server at most ")
 
 
 def test_the_time_is_the_measured_one_at_no_lower_rate() -> None:
@@ -154,17 +154,23 @@ def test_growth_says_how_long_it_lasts() -> None:
 
 def test_bytes_of_the_whole_demand_are_told() -> None:
     assert advised().bytes_per_second == pytest.approx(300 * 20_000)
-    assert "300 B per message, 48 Mbit/s in all" in dict(told.lines(advised()))["Costs"]
+    lines = dict(told.lines(advised()))
+    assert lines["Per request"].endswith("; 300 B")
+    assert lines["In all"] == "48 Mbit/s"
     routed = tuple(RouteRate(name=name, rate=24_000.0) for name in ("a", "b"))
     sessions = [level(rate, routes=routed) for rate in (2000.0, 4000.0, 8000.0)]
     # Six messages to a session.
-    assert advised(limit(sessions)).bytes_per_second == pytest.approx(6 * 300 * 20_000)
+    made = advised(limit(sessions, unit="sessions/s"))
+    assert made.bytes_per_second == pytest.approx(6 * 300 * 20_000)
+    assert dict(told.lines(made))["Per session"].endswith("; 1.80 kB")
     assert advised(limit([level(8000.0, [], bytes=None)])).bytes_per_second is None
 
 
 def test_the_share_of_the_kernel_is_told() -> None:
     levels = [level(rate, [resource(rate, of_kernel=0.38)]) for rate in (2000.0, 4000.0, 8000.0)]
-    assert ", 38 % in the kernel)" in dict(told.lines(advised(limit(levels))))["Costs"]
+    cpu_time = dict(told.details(advised(limit(levels))))["CPU time"]
+    assert cpu_time.startswith("per request: server 100 µs (")
+    assert cpu_time.endswith("), 38 % of it in the kernel")
 
 
 def test_users_send_by_littles_law() -> None:

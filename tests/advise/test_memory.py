@@ -34,7 +34,7 @@ def advised(crowded: tuple[Level, ...] = CROWDED, asked: Asked = USERS, **wanted
 
 
 def told(made: Advice) -> str:
-    return dict(advice.lines(made)).get("Memory", "")
+    return dict(advice.details(made)).get("Memory", "")
 
 
 def test_a_connection_takes_what_it_does() -> None:
@@ -49,8 +49,19 @@ def test_a_connection_takes_what_it_does() -> None:
     )
 
 
+def test_users_take_memory_by_the_thousand() -> None:
+    # Each 20 kB of the server and 6.5 kB of the kernel, and 0.2 requests of 100 us a second.
+    assert dict(advice.lines(advised()))["1,000 users"] == (
+        "0.0200 CPUs, 0.48 Mbit/s and 26.5 MB of memory"
+    )
+
+
 def test_a_rate_has_no_users() -> None:
-    assert told(advised(asked=OfRate(5000.0))).endswith("kernel 6.50 kB")
+    made = advised(asked=OfRate(5000.0))
+    assert told(made).endswith("kernel 6.50 kB")
+    assert dict(advice.lines(made))["Per connection"] == (
+        "memory of server 20.0 kB (20.0 kB to 20.0 kB), kernel 6.50 kB"
+    )
 
 
 def test_a_machine_holds_an_instance_with_its_users() -> None:
@@ -88,3 +99,4 @@ def test_less_than_the_scatter_is_at_most_so_much() -> None:
         Wanted(),
     )
     assert told(noisy).startswith("per connection: server at most ")
+    assert " Mbit/s and at most 11.8 MB of memory" in dict(advice.lines(noisy))["1,000 users"]

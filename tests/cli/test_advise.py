@@ -74,7 +74,7 @@ def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
     done = wiretrial("advise", "--from", str(kept), "--rate", "20k", "--growth", "5%", *priced)
     assert (done.returncode, done.stderr) == (EXIT_GOOD, "")
     first, *_ = done.stdout.splitlines()
-    assert first == "3 instances carry 20,000 requests/s; 4 survive losing one."
+    assert first == "3 instances meet the goal for 20,000 requests/s; 4 survive losing one."
     told = " ".join(done.stdout.split())
     assert "small: 2 machines of 4 instances each, 0.34 per hour, one of them to spare" in told
     assert done.stdout.splitlines()[-1].startswith("confirm: wiretrial limit http://h/")

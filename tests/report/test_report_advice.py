@@ -14,12 +14,9 @@ from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.report import advice, advice_page, advice_text
-from wiretrial.results.advice import Advice
+from wiretrial.results.advice import Advice, RouteUse
 
-USUAL = (
-    "another machine or version serves; users send otherwise than what was measured; the load is"
-    " not spread evenly"
-)
+USUAL = "other machine, version or traffic; uneven load"
 SERVED = (
     *(level(rate) for rate in (1000.0, 2000.0, 4000.0, 4800.0, 8000.0)),
     refused(9000.0),
@@ -40,7 +37,18 @@ def test_the_answer_and_what_it_rests_on() -> None:
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        (advised(rate=3000.0), "1 instance carries 3,000 requests/s; 2 survive losing one."),
+        (
+            advised(rate=3000.0),
+            "1 instance meets the goal for 3,000 requests/s; 2 survive losing one.",
+        ),
+        (
+            advised(limit(goals=("p99 < 200ms", "errors < 1%")), rate=9000.0),
+            "2 instances meet the goals for 9,000 requests/s; 3 survive losing one.",
+        ),
+        (
+            advised(limit(goals=()), rate=9000.0),
+            "2 instances sustain 9,000 requests/s; 3 survive losing one.",
+        ),
         (
             advised(limit(with_database(of_cpus=0.4)), rate=15_000.0, shared=("db",)),
             "No number of instances carries 15,000 requests/s: db, which all ask, is full before.",
@@ -62,11 +70,26 @@ def test_machines_are_the_cheapest_and_the_next() -> None:
 @pytest.mark.parametrize(
     ("made", "label", "says"),
     [
-        (advised(peak=2.0), "Demand", "20,000 requests/s; 40,000 at 2 times the average"),
+        (advised(peak=2.0), "Goal", "p99 < 200 ms at 40,000 requests/s, 2 times the average"),
         (
             advised(limit(SERVED, high=None, is_at_least=True)),
             "Capacity",
-            "one instance: at least 8,400 requests/s, 1 search on one day",
+            "at least 8,400 requests/s each, 1 search on one day",
+        ),
+        (
+            advised(limit(SERVED, searches=())),
+            "Capacity",
+            "8,400 requests/s each (8,000 to 9,000), no confirmed search on one day",
+        ),
+        (
+            advised(limit(SERVED, binding=None)),
+            "Binds",
+            "server: 86 % of its CPUs busy at the capacity",
+        ),
+        (
+            advised(limit(SERVED, binding=None, end="time")),
+            "Binds",
+            "not known: the time was over before a rate was refused for certain (--within)",
         ),
         (
             advised(limit(with_database(of_cpus=0.4)), rate=15_000.0, shared=("db",)),
@@ -76,13 +99,35 @@ def test_machines_are_the_cheapest_and_the_next() -> None:
         (
             advised(limit(with_database()), rate=17_000.0, shared=("db",)),
             "Void if",
-            f"{USUAL}; db can't take that much: it is beyond twice what was measured",
+            f"{USUAL}; db can't take that much (not measured)",
         ),
-        (advised(limit(goals=())), "Goal", "all is answered at the rate"),
+        (advised(limit(goals=())), "Goal", "all is answered at 20,000 requests/s"),
     ],
 )
 def test_each_line_says_what_it_must(made: Advice, label: str, says: str) -> None:
     assert dict(advice.lines(made))[label] == says
+
+
+def test_the_answer_is_ten_short_lines_in_a_small_window() -> None:
+    routes = tuple(
+        RouteUse(name=name, of_messages=0.5, of_cpu=of_cpu, costs=())
+        for name, of_cpu in (("list", 0.1), ("add", 0.9))
+    )
+    text = advice_text.render(asked().model_copy(update={"routes": routes}), width=80)
+    *answer_, confirm = text.splitlines()
+    assert [line[2:17].strip() for line in answer_[1:]] == [
+        *("Goal", "Capacity", "Binds", "Per request", "1,000 users", "Worst route"),
+        *("Advice", "Evidence", "Void if"),
+    ]
+    assert max(map(len, answer_)) <= 80
+    assert confirm.startswith("confirm: wiretrial limit http://h/ ")
+
+
+def test_the_page_has_the_lines_in_a_table_and_what_is_behind_them() -> None:
+    page = advice_page.render(asked())
+    assert '<tr><th scope="row">Goal</th><td>p99 &lt; 200 ms at 18,000 requests/s' in page
+    assert "What the answer rests on" in page
+    assert "each of 90,000 users waits 5 s and takes 2.00 ms: 18,000 requests/s" in page
 
 
 def test_the_page_has_every_server_and_every_level() -> None:

@@ -116,18 +116,22 @@ def test_the_generators_limit_is_not_the_servers() -> None:
     assert "carries at least 8,400 requests/s: no higher rate was tried" in limits.headline(
         changed(goals=(), is_at_least=True, high=None, binding="ceiling", refused=None)
     )
+    in_haste = changed(is_at_least=True, high=None, binding="ceiling", refused=None, end="time")
+    assert limits.headline(in_haste).endswith(
+        "may at more: the time was over before a higher rate was refused for certain (--within)."
+    )
 
 
 @pytest.mark.parametrize(
     ("binding", "says"),
     [
-        ("goal", "A goal binds: at 8,900 requests/s p99 is 71.0 ms, with the server's CPU 60 %"),
+        ("goal", "A goal binds: p99 is 71.0 ms at 8,900 requests/s, with the server's CPU 60 %"),
+        ("server", "The server binds: its CPU is 60 % busy at 8,900 requests/s, so that it waits"),
+        ("overload", "Overload binds: p99 is 71.0 ms at 8,900 requests/s, with the server's CPU"),
         (
-            "server",
-            "The server binds, and not by its CPU alone (60 % busy at 8,900",
+            "connections",
+            "The number of connections binds: 0 % of what 100 may have in flight was, at 8,900",
         ),
-        ("overload", "Overload binds: at 8,900 requests/s p99 is 71.0 ms, with the server's CPU"),
-        ("connections", "The connections bind: 0 % of what 100 may have in flight was"),
     ],
 )
 def test_what_binds_is_said(binding: Any, says: str) -> None:

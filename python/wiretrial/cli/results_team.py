@@ -240,7 +240,7 @@ def _described(one: Stored) -> dict[str, str | int | None]:
 
 
 def _size(files: int, size: int) -> str:
-    return f"{units.plural(files, 'file')} ({units.fitting(units.BYTES, (size,)).text(size)})"
+    return f"{units.plural(files, 'file')} ({units.octets(size)})"
 
 
 def require_driver() -> None:

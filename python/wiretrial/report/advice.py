@@ -5,7 +5,7 @@ Knows an advice's document; must not know how it was worked out, nor terminals o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from wiretrial.report import limits, units
@@ -14,6 +14,7 @@ from wiretrial.report.views import response, utilisation
 from wiretrial.results.advice import (
     Advice,
     Alternative,
+    Check,
     Coefficient,
     Growth,
     Memory,
@@ -25,8 +26,8 @@ from wiretrial.results.advice import (
 
 FURTHEST = 2
 """Times the connections that were measured; beyond it a figure is called extrapolated."""
-MOST_ROUTES = 3
-"""Beside the worst one, in a line; all are in the page's table."""
+CROWD = 1000
+"""Users whose costs are told together: of one they would be millionths."""
 
 
 def headline(advice: Advice) -> str:
@@ -34,31 +35,30 @@ def headline(advice: Advice) -> str:
     demand, unit = advice.demand, advice.limit.unit
     carried = f"{units.trimmed(demand.highest)} {unit}"
     if demand.users is not None:
-        carried = f"{demand.users:,} users ({carried})"
+        carried = f"{demand.users:,} users"
     if advice.stopped_by:
         return (
             f"No number of instances carries {carried}: {advice.stopped_by}, which all ask, is"
             " full before."
         )
-    many = units.plural(advice.instances, "instance")
-    verb = "carries" if advice.instances == 1 else "carry"
+    many, ending = units.plural(advice.instances, "instance"), "s" * (advice.instances == 1)
+    goals = "goal" if len(advice.limit.goals) == 1 else "goals"
+    verb = f"meet{ending} the {goals} for" if advice.limit.goals else f"sustain{ending}"
     return f"{many} {verb} {carried}; {advice.instances + 1} survive losing one."
 
 
 def lines(advice: Advice) -> Iterator[tuple[str, str]]:
-    """What the answer rests on, each with its label."""
-    limit = advice.limit
-    yield "Goal", units.listed(limit.goals) if limit.goals else "all is answered at the rate"
-    yield "Demand", _demand(advice)
+    """What the answer rests on in short lines, each with its label; nine where nothing is left out.
+
+    What else was asked for (other protocols, machines, growth) stands between them.
+    """
+    yield "Goal", _goal(advice)
     yield "Capacity", _capacity(advice)
     if told := _binds(advice):
         yield "Binds", told
-    if advice.uses:
-        yield "Costs", _costs(advice)
-    if told := _memory(advice):
-        yield "Memory", told
-    if told := _routes(advice):
-        yield "Routes", told
+    yield from _costs(advice)
+    if told := _worst(advice):
+        yield "Worst route", told
     yield "Advice", _advised(advice)
     if advice.scaling is not None:
         yield "Divides", _divides(advice, advice.scaling)
@@ -70,6 +70,18 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield "Growth", _growth(advice, advice.growth)
     yield "Evidence", _evidence(advice)
     yield "Void if", _void(advice)
+
+
+def details(advice: Advice) -> Iterator[tuple[str, str]]:
+    """What is behind the short lines, each with its label."""
+    if advice.demand.users is not None:
+        yield "Demand", _demand(advice)
+    if advice.uses:
+        yield "CPU time", _cpu_time(advice)
+    if told := _memory(advice):
+        yield "Memory", told
+    if advice.check is not None:
+        yield "Prediction", _prediction(advice.check)
 
 
 def table(advice: Advice) -> Table:
@@ -90,6 +102,7 @@ def sections(advice: Advice) -> tuple[Section, ...]:
     """The page: resources over the rate, then the levels of the search."""
     return (
         Section("Load, use and time", tuple(_resources(advice))),
+        Section("What the answer rests on", tuple(_behind(advice))),
         Section("What each route costs", tuple(_by_route(advice))),
         limits.every_level(advice.limit),
     )
@@ -110,6 +123,13 @@ def _resources(advice: Advice) -> Iterator[Block]:
     )
 
 
+def _behind(advice: Advice) -> Iterator[Block]:
+    rows = tuple((Cell(label), Cell(told)) for label, told in details(advice))
+    if rows:
+        columns = (Column("", is_figure=False), Column("", is_figure=False))
+        yield Table(columns, rows, names=1)
+
+
 def _by_route(advice: Advice) -> Iterator[Block]:
     if not advice.routes:
         return
@@ -121,60 +141,107 @@ def _by_route(advice: Advice) -> Iterator[Block]:
     )
 
 
+def _goal(advice: Advice) -> str:
+    demand, limit = advice.demand, advice.limit
+    held = limits.goals(limit) or "all is answered"
+    told = f"{held} at {units.trimmed(demand.highest)} {limit.unit}"
+    if demand.peak != 1:
+        told += f", {demand.peak:.3g} times the average"
+    if demand.users is not None:
+        told += f", one per user every {units.length(1e9 * demand.users / demand.rate)}"
+    return told
+
+
 def _demand(advice: Advice) -> str:
     demand, limit = advice.demand, advice.limit
-    told = f"{units.trimmed(demand.rate)} {limit.unit}"
-    if demand.users is not None:
-        waits = []
-        if demand.think_ns:
-            waits.append(f"waits {units.duration(demand.think_ns)}")
-        waits.append(f"takes {units.duration(demand.stay_ns)}")
-        told = f"{demand.users:,} users, each of whom {' and '.join(waits)}: {told}"
-    if demand.peak != 1:
-        told += f"; {units.trimmed(demand.highest)} at {demand.peak:.3g} times the average"
-    return told
+    waits = []
+    if demand.think_ns:
+        waits.append(f"waits {units.length(demand.think_ns)}")
+    waits.append(f"takes {units.duration(demand.stay_ns)}")
+    told = f"{' and '.join(waits)}: {units.trimmed(demand.rate)} {limit.unit} on average"
+    if advice.bytes_per_second:
+        told += f", {_bandwidth(advice.bytes_per_second)} at the highest"
+    return f"each of {demand.users:,} users {told}"
 
 
 def _capacity(advice: Advice) -> str:
     limit = advice.limit
     assert limit.rate is not None
     at_least = "at least " if limit.is_at_least else ""
-    told = f"one instance: {at_least}{units.trimmed(limit.rate)} {limit.unit}"
+    told = f"{at_least}{units.trimmed(limit.rate)} {limit.unit} each"
     if limit.low is not None and limit.high is not None:
         told += f" ({units.trimmed(limit.low)} to {units.trimmed(limit.high)})"
     confirmed = sum(one.is_confirmed for one in limit.searches)
-    told += f", {confirmed} {'search' if confirmed == 1 else 'searches'}"
+    many = {0: "no confirmed search", 1: "1 search"}.get(confirmed, f"{confirmed} searches")
     if not advice.occasions:
-        return f"{told} on one day"
-    apart = max(advice.occasions) / min(advice.occasions) - 1
-    return f"{told} over {len(advice.occasions)} occasions, {_percent(apart)} apart"
+        return f"{told}, {many} on one day"
+    apart = units.percent(max(advice.occasions) / min(advice.occasions) - 1)
+    return f"{told}, {many} over {len(advice.occasions)} occasions, {apart} apart"
 
 
 def _binds(advice: Advice) -> str:
     limit = advice.limit
-    first = limits.binds(limit)
+    found = limits.binds(limit)
+    told = f"{found.what}: {found.evidence}" if found else ""
+    if found and found.remedy:
+        told += f"; {found.remedy}"
+    if found is None and limit.end == "time":
+        return "not known: the time was over before a rate was refused for certain (--within)"
     use = _of(advice, advice.binding)
     if use is None or not use.of_cpus or use.at_capacity is None:
-        return first.removesuffix(".")
-    share = use.at_capacity / use.of_cpus
-    return f"{first} Busiest there: {use.name}, {100 * share:.0f} % of its CPUs".strip()
+        return told
+    share = f"{units.percent(use.at_capacity / use.of_cpus)} of its CPUs"
+    if found is None:
+        return f"{use.name}: {share} busy at the capacity"
+    is_said = found.what == limits.CPU and len(advice.uses) == 1
+    return told if is_said else f"{told}; {use.name} busiest, {share}"
 
 
-def _costs(advice: Advice) -> str:
-    one = advice.limit.unit.removesuffix("s/s")
-    whole = sum(use.slope_ns for use in advice.uses)
+def _costs(advice: Advice) -> Iterator[tuple[str, str]]:
+    """Of one message, then of a thousand users or, where a rate was asked for, of a connection."""
+    one, demand = advice.limit.unit.removesuffix("s/s"), advice.demand
     parts = [f"{use.name} {_cost(use)}" for use in advice.uses]
-    told = f"CPU per {one}: {', '.join(parts)}"
-    users = advice.demand.users
-    if users:
-        cpus = whole / 1e9 * advice.demand.highest / users
-        told += f"; {units.significant(1e3 * cpus)} CPUs per 1,000 users"
-    octets = advice.limit.levels[0].bytes
-    if octets:
-        told += f"; {_bytes(octets)} per message"
+    costs = [f"CPU of {', '.join(parts)}"] if parts else []
     if advice.bytes_per_second:
-        told += f", {8 * advice.bytes_per_second / 1e6:,.3g} Mbit/s in all"
-    return told
+        costs.append(units.octets(advice.bytes_per_second / demand.highest))
+    if costs:
+        yield f"Per {one}", "; ".join(costs)
+    memory = _each_connection(advice)
+    if demand.users is None:
+        if advice.bytes_per_second:
+            yield "In all", _bandwidth(advice.bytes_per_second)
+        if memory:
+            yield "Per connection", f"memory of {', '.join(memory)}"
+        return
+    told = []
+    if advice.uses:
+        most, cpu_ns = _sum((use.slope_ns, use.low_ns, use.high_ns) for use in advice.uses)
+        cpus = cpu_ns / 1e9 * demand.highest / demand.users
+        told.append(f"{most}{units.significant(CROWD * cpus)} CPUs")
+    if advice.bytes_per_second:
+        told.append(_bandwidth(CROWD * advice.bytes_per_second / demand.users))
+    if memory:
+        most, octets = _sum(
+            (each.each_bytes, each.low_bytes, each.high_bytes)
+            for use in advice.uses
+            if (each := use.memory) is not None
+        )
+        octets += advice.kernel_bytes or 0.0
+        told.append(f"{most}{units.octets(CROWD * octets)} of memory")
+    if told:
+        yield f"{CROWD:,} users", units.listed(told)
+
+
+def _bandwidth(octets: float) -> str:
+    return f"{8 * octets / 1e6:,.3g} Mbit/s"
+
+
+def _sum(parts: Iterable[tuple[float, float, float]]) -> tuple[str, float]:
+    """Of figures with the ends of their intervals; one that may be nothing has its upper end."""
+    every = list(parts)
+    is_most = any(low <= 0 for _, low, _ in every)
+    whole = sum(high if low <= 0 else value for value, low, high in every)
+    return "at most " if is_most else "", whole
 
 
 def _cost(use: Use) -> str:
@@ -182,27 +249,39 @@ def _cost(use: Use) -> str:
         # The levels scatter by more than a message takes.
         return f"at most {units.duration(use.high_ns)}"
     ends = f"{units.duration(use.low_ns)} to {units.duration(use.high_ns)}"
-    kernel = "" if use.of_kernel is None else f", {_percent(use.of_kernel)} in the kernel"
-    return f"{units.duration(use.slope_ns)} ({ends}{kernel})"
+    return f"{units.duration(use.slope_ns)} ({ends})"
+
+
+def _cpu_time(advice: Advice) -> str:
+    parts = []
+    for use in advice.uses:
+        kernel = use.of_kernel
+        part = "" if kernel is None else f", {units.percent(kernel)} of it in the kernel"
+        parts.append(f"{use.name} {_cost(use)}{part}")
+    return f"per {advice.limit.unit.removesuffix('s/s')}: {'; '.join(parts)}"
+
+
+def _each_connection(advice: Advice) -> list[str]:
+    """What a connection takes of each server's memory, and of the kernel's."""
+    parts = [f"{use.name} {_each(use.memory)}" for use in advice.uses if use.memory is not None]
+    if parts and advice.kernel_bytes is not None:
+        parts.append(f"kernel {units.octets(advice.kernel_bytes)}")
+    return parts
 
 
 def _memory(advice: Advice) -> str:
     """What a connection takes, and what the users of one instance take together."""
-    known = [use for use in advice.uses if use.memory is not None]
-    if not known:
+    parts, users = _each_connection(advice), advice.users_each
+    if not parts:
         return ""
-    parts = [f"{use.name} {_each(use.memory)}" for use in known if use.memory]
-    if advice.kernel_bytes is not None:
-        parts.append(f"kernel {_bytes(advice.kernel_bytes)}")
     told = f"per connection: {', '.join(parts)}"
-    users = advice.users_each
     if users is None:
         return told
-    own = [use.memory for use in known if use.memory and not use.is_shared]
+    own = [use.memory for use in advice.uses if use.memory and not use.is_shared]
     whole = sum(one.at(users) for one in own) + (advice.kernel_bytes or 0.0) * users
     told += (
-        f". {units.trimmed(users)} users of one instance, a connection each: {_bytes(whole)} and"
-        f" {units.trimmed(users)} descriptors"
+        f". {units.trimmed(users)} users of one instance, a connection each: {units.octets(whole)}"
+        f" and {units.trimmed(users)} descriptors"
     )
     most = min(one.most for one in own) if own else 0
     return f"{told}, extrapolated from {most:,}" if own and users > FURTHEST * most else told
@@ -210,39 +289,22 @@ def _memory(advice: Advice) -> str:
 
 def _each(memory: Memory) -> str:
     if memory.low_bytes <= 0:
-        return f"at most {_bytes(memory.high_bytes)}"
-    ends = f"{_bytes(memory.low_bytes)} to {_bytes(memory.high_bytes)}"
-    return f"{_bytes(memory.each_bytes)} ({ends})"
+        return f"at most {units.octets(memory.high_bytes)}"
+    ends = f"{units.octets(memory.low_bytes)} to {units.octets(memory.high_bytes)}"
+    return f"{units.octets(memory.each_bytes)} ({ends})"
 
 
-def _bytes(value: float) -> str:
-    return units.fitting(units.BYTES, (value,)).text(value)
-
-
-def _routes(advice: Advice) -> str:
-    """The route that takes most CPU time first, then the others, each with its share."""
+def _worst(advice: Advice) -> str:
+    """The route that takes most CPU time; all are in the page's table."""
     if advice.routes_lack:
-        return f"what each takes can't be told: {advice.routes_lack}"
-    worst = advice.worst
-    if worst is None:
+        return f"can't be told: {advice.routes_lack}"
+    if not advice.routes:
         return ""
-    told = (
-        f"worst: {worst.name}, {_percent(worst.of_messages)} of the requests and"
-        f" {_percent(worst.of_cpu)} of the CPU ({units.duration(worst.ns)} each)"
+    worst = advice.by_cpu[0]
+    return (
+        f"{worst.name}: {units.percent(worst.of_messages)} of the requests,"
+        f" {units.percent(worst.of_cpu)} of the CPU time ({units.duration(worst.ns)} each)"
     )
-    others = sorted(advice.routes, key=lambda route: -route.of_cpu)[1:]
-    shown = [
-        f"{route.name} {_percent(route.of_cpu)} ({units.duration(route.ns)})"
-        for route in others[:MOST_ROUTES]
-    ]
-    if left := others[MOST_ROUTES:]:
-        share = sum(route.of_cpu for route in left)
-        shown.append(f"{len(left)} more {_percent(share)}")
-    return f"{told}; {', '.join(shown)}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def routes_table(advice: Advice) -> Table:
@@ -254,15 +316,14 @@ def routes_table(advice: Advice) -> Table:
         Column("Share of\nCPU"),
         *(Column(f"{server}:\nCPU each") for server in servers),
     )
-    by_cpu = sorted(advice.routes, key=lambda route: -route.of_cpu)
-    return Table(columns, tuple(_route_row(route) for route in by_cpu), names=1)
+    return Table(columns, tuple(map(_route_row, advice.by_cpu)), names=1)
 
 
 def _route_row(route: RouteUse) -> tuple[Cell, ...]:
     return (
         Cell(route.name),
-        Cell(_percent(route.of_messages), value=route.of_messages),
-        Cell(_percent(route.of_cpu), value=route.of_cpu),
+        Cell(units.percent(route.of_messages), value=route.of_messages),
+        Cell(units.percent(route.of_cpu), value=route.of_cpu),
         *(_interval(cost.ns, cost.low_ns, cost.high_ns) for cost in route.costs),
     )
 
@@ -273,25 +334,19 @@ def _interval(ns: float, low_ns: float, high_ns: float) -> Cell:
 
 
 def _advised(advice: Advice) -> str:
-    limit, each = advice.limit, units.trimmed(advice.each)
+    limit = advice.limit
     if advice.stopped_by and (use := _of(advice, advice.stopped_by)) and use.full_at:
         return (
             f"give {use.name} more than its {use.of_cpus or 0:.3g} CPUs, or split it: it is full at"
             f" {units.trimmed(use.full_at)} {limit.unit}"
         )
     assert limit.rate is not None
-    share = 100 * advice.each / limit.rate
-    told = (
-        f"{advice.instances} keep the goals, each at {each} {limit.unit}"
-        f" ({share:.0f} % of its capacity); {advice.instances + 1} keep them where one is lost"
-    )
+    told = f"each at {units.percent(advice.each / limit.rate)} of capacity"
     near = advice.near
-    if near is not None and near.time_ns is not None:
-        told += (
-            f". {limit.time} was {units.duration(near.time_ns)} at {units.trimmed(near.rate)},"
-            " as measured"
-        )
-    return told
+    if near is None or near.time_ns is None:
+        return told
+    at = f"{units.trimmed(near.rate)} {limit.unit}"
+    return f"{told}; {limit.time} was {units.duration(near.time_ns)} at {at}"
 
 
 def _divides(advice: Advice, scaling: Scaling) -> str:
@@ -307,7 +362,7 @@ def _divides(advice: Advice, scaling: Scaling) -> str:
         told += f", coherency {_coefficient(scaling.coherency)}"
     whole = scaling.at(advice.instances) / advice.instances / scaling.unit
     return (
-        f"{told}: each of {advice.instances} carries {_percent(whole)} of what one does alone."
+        f"{told}: each of {advice.instances} carries {units.percent(whole)} of what one does alone."
         f" Nothing is told beyond {2 * scaling.most}"
     )
 
@@ -345,42 +400,39 @@ def _purchase(bought: Purchase) -> str:
 
 
 def _growth(advice: Advice, growth: Growth) -> str:
-    months = units.plural(int(growth.months), "month")
-    told = f"at {100 * growth.per_month:.3g} % a month {advice.instances} are enough for {months}"
-    if growth.in_a_year is None:
-        return told
-    return f"{told}; in twelve months it takes {growth.in_a_year:,}"
+    months, many = int(growth.months), advice.instances
+    last = "lasts" if many == 1 else "last"
+    told = f"{units.plural(many, 'instance')} {last} {units.plural(months, 'month')}"
+    told += f" at {100 * growth.per_month:.3g} % a month"
+    return told if growth.in_a_year is None else f"{told}; {growth.in_a_year:,} in twelve months"
 
 
 def _evidence(advice: Advice) -> str:
-    check, levels = advice.check, len(advice.limit.levels) + len(advice.beside)
-    told = f"{levels} measured levels of {advice.limit.target}"
+    told, check = units.plural(len(advice.levels), "level"), advice.check
     if check is None:
-        return f"{told}; those up to 60 % of the capacity are too few or too low for a prediction"
+        return f"{told}; too few low ones to predict the highest"
+    highest = f"{check.name}'s CPU at {units.trimmed(check.rate)}"
+    return f"{told}; low ones predict {highest} ({_error(check)} off)"
+
+
+def _error(check: Check) -> str:
+    return f"{100 * check.error:+.0f} %"
+
+
+def _prediction(check: Check) -> str:
     return (
-        f"{told}; those up to 60 % of the capacity predict {check.predicted:.3g} CPUs of"
-        f" {check.name} at {units.trimmed(check.rate)}, {check.measured:.3g} were measured"
-        f" ({100 * check.error:+.0f} %)"
+        f"levels up to 60 % of the capacity predict {check.predicted:.3g} CPUs of {check.name} at"
+        f" {units.trimmed(check.rate)}; {check.measured:.3g} were measured ({_error(check)})"
     )
 
 
 def _void(advice: Advice) -> str:
-    reasons = [
-        "another machine or version serves",
-        "users send otherwise than what was measured",
-        "the load is not spread evenly",
-    ]
+    reasons = ["other machine, version or traffic", "uneven load"]
     unmeasured = [use.name for use in advice.uses if use.is_shared and use.advised is None]
     if unmeasured:
-        reasons.append(
-            f"{units.listed(unmeasured)} can't take that much: it is beyond twice what was measured"
-        )
+        reasons.append(f"{units.listed(unmeasured)} can't take that much (not measured)")
     elif advice.scaling is None and not any(use.is_shared for use in advice.uses):
-        reasons.append("the instances share something, such as a database (--shared)")
-    if advice.limit.is_at_least:
-        reasons.append(
-            "never for want of capacity: one instance may carry more than could be measured"
-        )
+        reasons.append("anything shared")
     return "; ".join(reasons)
 
 
@@ -397,7 +449,7 @@ def _row(use: Use) -> tuple[Cell, ...]:
         _cpus(use.at_capacity),
         _cpus(use.advised),
         _cpus(use.of_cpus),
-        NO_FIGURE if memory is None else Cell(units.fitting(units.BYTES, (memory,)).text(memory)),
+        NO_FIGURE if memory is None else Cell(units.octets(memory)),
     )
 
 

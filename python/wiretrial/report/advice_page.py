@@ -15,10 +15,8 @@ def render(advice: Advice) -> str:
     return html.plain(
         title=advice.limit.target,
         question="How many instances?",
-        verdict=(
-            told.headline(advice),
-            *(f"{label}: {line}." for label, line in told.lines(advice)),
-        ),
+        verdict=(told.headline(advice),),
+        facts=told.lines(advice),
         sections=told.sections(advice),
         command=advice.command,
         document=advice.to_json(),

@@ -99,10 +99,10 @@ def _capacity(one: Choice) -> str:
     ends = ""
     if one.low is not None and one.high is not None:
         ends = f" ({units.trimmed(one.low)} to {units.trimmed(one.high)})"
-    asked = "less than 1" if one.busy < 0.01 else f"{100 * one.busy:.0f}"
+    asked = "less than 1 %" if one.busy < 0.01 else units.percent(one.busy)
     told = (
         f"{_named(one)}: a core answers {at_least}{units.trimmed(one.throughput)}/s{ends},"
-        f" {asked} % of which is asked"
+        f" {asked} of which is asked"
     )
     if one.near is not None:
         near = f"{units.duration(one.near.p99_ns)} at {units.trimmed(one.near.rate)}/s"
@@ -123,16 +123,12 @@ def _connections(first: Choice, users: int) -> str:
     each = units.trimmed(users / first.instances)
     told = f"{each} on each core, each with a descriptor"
     if first.memory_bytes is not None:
-        told += f" and {_bytes(first.memory_bytes)}, user and kernel"
-        told += f": {_bytes(users * first.memory_bytes)} in all"
+        told += f" and {units.octets(first.memory_bytes)}, user and kernel"
+        told += f": {units.octets(users * first.memory_bytes)} in all"
     most = first.most_connections
     if users / first.instances > FURTHEST * most:
         told += f"; one server held {most:,} at most, and beyond twice that nothing is known"
     return told
-
-
-def _bytes(value: float) -> str:
-    return units.fitting(units.BYTES, (value,)).text(value)
 
 
 def _evidence(told: Chosen) -> str:
@@ -155,6 +151,6 @@ def _row(one: Choice) -> tuple[Cell, ...]:
         Cell(str(one.instances), value=one.instances),
         Cell(f"{sign}{units.trimmed(one.throughput)}", value=one.throughput),
         NO_FIGURE if one.cpu_ns is None else Cell(units.duration(one.cpu_ns), value=one.cpu_ns),
-        NO_FIGURE if memory is None else Cell(_bytes(memory), value=memory),
+        NO_FIGURE if memory is None else Cell(units.octets(memory), value=memory),
         Cell(one.study),
     )

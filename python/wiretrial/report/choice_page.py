@@ -15,10 +15,8 @@ def render(chosen: Chosen) -> str:
     return html.plain(
         title="Which server and protocol?",
         question=f"Messages of {chosen.payload:,} bytes, from the kept studies.",
-        verdict=(
-            told.headline(chosen),
-            *(f"{label}: {line}." for label, line in told.lines(chosen)),
-        ),
+        verdict=(told.headline(chosen),),
+        facts=told.lines(chosen),
         sections=told.sections(chosen),
         command="wiretrial advise --catalogue",
         document=chosen.to_json(),

@@ -201,7 +201,7 @@ def _ceilings(trials: Sequence[Trial]) -> Section:
         (
             name,
             f"{ceiling.messages_per_second:,.0f} {what}/s",
-            f"{ceiling.reached:,.0f} {what}/s, loop {100 * ceiling.loop_utilisation:.0f} % busy",
+            f"{ceiling.reached:,.0f} {what}/s, loop {units.percent(ceiling.loop_utilisation)} busy",
         )
         for name, (ceiling, what) in sorted(
             {

@@ -7,7 +7,7 @@ A site shows the same column in a page of its own (`content`, `kept`), with one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
@@ -102,10 +102,15 @@ def plain(
     sections: Sequence[Section],
     command: str,
     document: str,
+    facts: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """A page of something else than trials, with its document as data."""
+    """A page of something else than trials, with its document as data.
+
+    `facts`: what the verdict rests on, each with its label, in a small table below it.
+    """
     lines = NOTHING.join(Markup("<p>{}</p>").format(text) for text in verdict)
     told = [html_blocks.section(one) for one in sections if one.blocks]
+    below = html_blocks.labelled(rows) if (rows := list(facts)) else NOTHING
     # In a script element only its end could be taken for markup.
     data = Markup('<script type="application/json" id="document">\n{}</script>').format(
         Markup(document.replace("<", "\\u003c"))
@@ -118,7 +123,7 @@ def plain(
                 title=title,
                 question=question,
                 sent="",
-                verdict=Markup('<div class="verdict">{}</div>').format(lines),
+                verdict=Markup('<div class="verdict">{}</div>').format(lines) + below,
                 sections=joined([*told, _again(command)]),
             ),
             data=data,

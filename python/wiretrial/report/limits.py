@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from wiretrial.report import knees as searches_of
 from wiretrial.report import units
@@ -35,23 +35,38 @@ PICTURE_KEY = (
 )
 BUSY = 0.9
 """A server below this share of its CPU is held up by something else, too."""
+CPU = "the server's CPU"
 _SPACED = re.compile(r"(?<=\d)(?=[num]?s$|%$)")
 """Between a figure and its unit."""
 
 
+class Bound(NamedTuple):
+    """What keeps a rate from being higher."""
+
+    what: str
+    evidence: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it."""
+        told = f"{self.what[:1].upper()}{self.what[1:]} binds: {self.evidence}."
+        return f"{told} {self.remedy[:1].upper()}{self.remedy[1:]}." if self.remedy else told
+
+
 def headline(limit: Limit) -> str:
     """The answer in one line."""
-    goals = units.listed(_SPACED.sub(" ", goal) for goal in limit.goals)
+    held = goals(limit)
     if limit.rate is None:
         lowest = min(limit.levels, key=lambda level: level.rate)
-        missed = f"does not keep {goals} at" if goals else "does not carry"
+        missed = f"does not keep {held} at" if held else "does not carry"
         rate = _rate(limit, lowest.rate)
         return f"{limit.target} {missed} {rate}, the lowest rate that was tried: {lowest.why}."
     rate = _rate(limit, limit.rate)
     if limit.is_at_least:
-        keeps = f"keeps {goals} at {rate}, and may at more" if goals else f"carries at least {rate}"
+        keeps = f"keeps {held} at {rate}, and may at more" if held else f"carries at least {rate}"
         return f"{limit.target} {keeps}: {_unbounded(limit)}."
-    keeps = f"keeps {goals} up to" if goals else "carries up to"
+    keeps = f"keeps {held} up to" if held else "carries up to"
     found = f"{limit.target} {keeps} {rate}{_interval(limit)}"
     refused = limit.refused
     if refused is None:
@@ -64,13 +79,18 @@ def headline(limit: Limit) -> str:
 def sentences(limit: Limit) -> Iterator[str]:
     """What binds, and what the interval is of."""
     if told := binds(limit):
-        yield told
+        yield told.sentence
     yield _searched(limit)
 
 
-def binds(limit: Limit) -> str:
-    """What keeps the rate from being higher, in a sentence; empty where nothing shows it."""
-    return _binds(limit, limit.refused) if limit.refused is not None else ""
+def binds(limit: Limit) -> Bound | None:
+    """What keeps the rate from being higher; None where nothing shows it."""
+    return _bound(limit, limit.refused) if limit.refused is not None else None
+
+
+def goals(limit: Limit) -> str:
+    """`p99 < 50 ms and errors < 0.1 %`; empty where there are none."""
+    return units.listed(_SPACED.sub(" ", goal) for goal in limit.goals)
 
 
 def table(limit: Limit) -> Table:
@@ -116,37 +136,42 @@ def _interval(limit: Limit) -> str:
 def _unbounded(limit: Limit) -> str:
     if limit.binding == "generator" and limit.refused:
         return f"at {units.trimmed(limit.refused.rate)} the load generator was at its limit"
+    if limit.end == "time":
+        return "the time was over before a higher rate was refused for certain (--within)"
     return "no higher rate was tried"
 
 
-def _binds(limit: Limit, refused: Level) -> str:
-    at = _rate(limit, refused.rate)
+def _bound(limit: Limit, refused: Level) -> Bound | None:
+    at = f"at {_rate(limit, refused.rate)}"
     server = _busy(refused.server_busy)
     match limit.binding:
         case "generator":
-            return (
-                f"The load generator binds: {_percent(refused.generator_busy)} busy at {at}."
-                " Give it more --threads, or several machines (--fleet)."
+            return Bound(
+                "the load generator",
+                f"{units.percent(refused.generator_busy)} busy {at}",
+                "give it more --threads, or several machines (--fleet)",
             )
         case "connections":
-            return (
-                f"The connections bind: {_percent(refused.occupied)} of what"
-                f" {refused.connections:,} may have in flight was, at {at}."
-                " Try more (-c, over HTTP/2 --streams, or a larger pool)."
+            return Bound(
+                "the number of connections",
+                f"{units.percent(refused.occupied)} of what {refused.connections:,} may have in"
+                f" flight was, {at}",
+                "try more (-c, over HTTP/2 --streams, or a larger pool)",
             )
         case "server":
             if refused.server_busy is not None and refused.server_busy < BUSY:
-                return (
-                    f"The server binds, and not by its CPU alone ({server} at {at}): it waits for"
-                    " a CPU, a lock, a disk or another server."
+                return Bound(
+                    "the server",
+                    f"its CPU is {server} {at}, so that it waits for something else, too: a CPU, a"
+                    " lock, a disk or another server",
                 )
-            return f"The server's CPU binds: {server} at {at}."
+            return Bound(CPU, f"{server} {at}")
         case "goal":
-            return f"A goal binds: at {at} {refused.why}, with the server's CPU {server}."
+            return Bound("a goal", f"{refused.why} {at}, with the server's CPU {server}")
         case "overload":
-            return f"Overload binds: at {at} {refused.why}, with the server's CPU {server}."
+            return Bound("overload", f"{refused.why} {at}, with the server's CPU {server}")
         case _:
-            return ""
+            return None
 
 
 def _searched(limit: Limit) -> str:
@@ -183,8 +208,8 @@ def _row(levels: Sequence[Level]) -> tuple[Cell, ...]:
         Cell(f"{kept} of {n}", mark="" if kept == n else "no"),
         Cell(units.duration(sum(times) / len(times))) if times else NO_FIGURE,
         Cell(_share(sum(level.failed_share for level in levels) / n)),
-        Cell(_percent(sum(busy) / len(busy))) if busy else NO_FIGURE,
-        Cell(_percent(sum(level.generator_busy for level in levels) / n)),
+        Cell(units.percent(sum(busy) / len(busy))) if busy else NO_FIGURE,
+        Cell(units.percent(sum(level.generator_busy for level in levels) / n)),
         Cell(refused.why if refused else NOTHING),
     )
 
@@ -237,11 +262,7 @@ def _step(level: Level) -> searches_of.Step:
 
 
 def _busy(share: float | None) -> str:
-    return "unknown" if share is None else f"{_percent(share)} busy"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return "unknown" if share is None else f"{units.percent(share)} busy"
 
 
 def _share(share: float) -> str:

@@ -326,7 +326,7 @@ def _compression(total: Bytes) -> str:
 
 def _cost(trial: Trial, measured: Measured) -> str:
     threads = units.plural(trial.plan.generator.threads, "thread")
-    busy = f"{100 * trial.summary.generator.loop_utilisation:.0f} %"
+    busy = units.percent(trial.summary.generator.loop_utilisation)
     what = load_words.sent(trial).one
     parts: list[str] = []
     if measured.generator_ns is not None:
@@ -343,7 +343,7 @@ def _cost(trial: Trial, measured: Measured) -> str:
 def _memory(trial: Trial, measured: Measured) -> str:
     """What streams that are held take at both ends, as far as that is known."""
     peak, streams = trial.summary.generator.peak_rss_bytes, trial.summary.counters.in_flight
-    text = f"generator {units.fitting(units.BYTES, [peak]).text(peak)} at its peak"
+    text = f"generator {units.octets(peak)} at its peak"
     if streams:
         text += f", {units.trimmed(peak / streams)} B/stream ({streams:,} streams)"
     each = measured.per_connection(lambda grown: grown.pss_bytes)
@@ -368,7 +368,7 @@ def _agent(agent: Agent, what: str) -> str:
         _quantiles(agent.service_time),
     ]
     if own:
-        parts.append(f"{100 * own.generator.loop_utilisation:.0f} % busy")
+        parts.append(f"{units.percent(own.generator.loop_utilisation)} busy")
     if agent.loss:
         parts.append(f"lost after {_time(agent.loss.at_ns)}")
     return ", ".join(parts)

@@ -48,6 +48,8 @@ TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit(
 MICROSECONDS = TIMES[1]
 PERCENT = Unit("%", "%", 0.01)
 BYTES = (Unit("bytes", "B"), Unit("kB", "kB", 1e3), Unit("MB", "MB", 1e6))
+SIZES = (*BYTES, Unit("GB", "GB", 1e9))
+"""In running text; a table has one unit for all of its rows."""
 
 
 def fitting(units: tuple[Unit, ...], values: Iterable[float]) -> Unit:
@@ -83,6 +85,16 @@ def asked(value: float) -> str:
 def duration(ns: float) -> str:
     """A time with the unit that fits it, for running text and the terminal."""
     return fitting(TIMES, (ns,)).text(ns) if ns else "0 s"
+
+
+def octets(value: float) -> str:
+    """So many bytes with the unit that fits them."""
+    return fitting(SIZES, (value,)).text(value)
+
+
+def percent(share: float) -> str:
+    """A share in whole percent."""
+    return f"{100 * share:.0f} %"
 
 
 def length(ns: float) -> str:

@@ -261,9 +261,14 @@ class Advice(_Part):
         return None if self.demand.users is None else self.demand.users / self.instances
 
     @property
-    def worst(self) -> RouteUse | None:
-        """The route with the largest share of the CPU time; None: that can't be told."""
-        return max(self.routes, key=lambda route: route.of_cpu, default=None)
+    def levels(self) -> tuple[Level, ...]:
+        """All of what was asked of it, in its own mix."""
+        return (*self.limit.levels, *self.beside)
+
+    @property
+    def by_cpu(self) -> tuple[RouteUse, ...]:
+        """The routes, the largest share of the CPU time first."""
+        return tuple(sorted(self.routes, key=lambda route: -route.of_cpu))
 
     def to_json(self) -> str:
         """The document."""

@@ -151,7 +151,7 @@ def data(paths: Mapping[str, Download]) -> Markup:
 
 def size(octets: int) -> str:
     """Bytes in the unit that fits."""
-    return units.fitting(units.BYTES, (octets,)).text(octets)
+    return units.octets(octets)
 
 
 def scenarios(entry: Entry) -> Markup:

@@ -57,7 +57,7 @@ def _goal(advice: Advice) -> str:
 
 def _known(advice: Advice) -> Iterator[tuple[float, float, bool]]:
     """Rate, time, and whether it was refused."""
-    for level in (*advice.limit.levels, *advice.beside):
+    for level in advice.levels:
         if level.time_ns:
             yield level.rate, level.time_ns, not level.is_kept
 

@@ -59,7 +59,7 @@ def marks(advice: Advice, rate: units.Unit) -> list[Row]:
     if limit.low is not None and limit.high is not None:
         capacity |= {"low": limit.low / rate.size, "high": limit.high / rate.size}
     advised = advice.each / rate.size
-    lowest = min(level.rate for level in (*limit.levels, *advice.beside)) / rate.size
+    lowest = min(level.rate for level in advice.levels) / rate.size
     if lowest <= advised < 0.9 * capacity["x"]:
         return [capacity, {"x": advised, "text": "advised"}]
     return [capacity]
@@ -88,7 +88,7 @@ def _what(advice: Advice) -> Noun:
 
 def _dots(advice: Advice, size: float) -> Iterator[Row]:
     places = {use.name: place for place, use in enumerate(advice.uses)}
-    for level in (*advice.limit.levels, *advice.beside):
+    for level in advice.levels:
         for resource in level.resources:
             if resource.cpus and resource.name in places:
                 place, at = places[resource.name], units.trimmed(level.rate)
