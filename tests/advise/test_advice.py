@@ -77,6 +77,14 @@ def test_low_levels_predict_the_highest() -> None:
     assert check.error == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_level_above_the_capacity_is_not_what_is_predicted() -> None:
+    rates = (1000.0, 2000.0, 4000.0, 8000.0)
+    levels = [*(level(rate) for rate in rates), level(12_000.0), refused(9000.0)]
+    check = advised(limit(levels)).check
+    assert check is not None
+    assert check.rate == 8000
+
+
 def test_what_grows_faster_at_the_top_is_an_error_of_the_prediction() -> None:
     top = level(8000.0, [resource(8000.0, cpus=0.95)])
     levels = [*(level(rate) for rate in (1000.0, 2000.0, 4000.0)), top, refused(9000.0)]

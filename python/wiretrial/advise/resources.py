@@ -14,6 +14,7 @@ from wiretrial.results.limits import Level, Resource
 from wiretrial.stats import utilisation
 from wiretrial.stats.utilisation import Line
 
+ROUNDING = 1e-9
 LOWER = 0.6
 """The check fits the levels up to this share of the capacity, and predicts the highest."""
 
@@ -51,8 +52,13 @@ def binding(resources: Sequence[Known], capacity: float) -> Known | None:
 
 
 def check(levels: Sequence[Level], name: str, capacity: float) -> Check | None:
-    """The highest kept level, predicted from those up to 60 % of the capacity."""
-    points = _points(levels, name)
+    """The highest kept level, predicted from those up to 60 % of the capacity.
+
+    One above the capacity was kept by luck: no search confirmed it.
+    """
+    # The capacity is a mean of logarithms, which rounds.
+    capacity *= 1 + ROUNDING
+    points = {rate: cpus for rate, cpus in _points(levels, name).items() if rate <= capacity}
     lower = {rate: cpus for rate, cpus in points.items() if rate <= LOWER * capacity}
     highest = max(points, default=0.0)
     if not points or highest in lower:
