@@ -116,6 +116,8 @@ def test_the_generators_limit_is_not_the_servers() -> None:
     assert "carries at least 8,400 requests/s: no higher rate was tried" in limits.headline(
         changed(goals=(), is_at_least=True, high=None, binding="ceiling", refused=None)
     )
+    *_, searched = limits.sentences(least)
+    assert searched == "2 searches, 6 levels."
     in_haste = changed(is_at_least=True, high=None, binding="ceiling", refused=None, end="time")
     assert limits.headline(in_haste).endswith(
         "may at more: the time was over before a higher rate was refused for certain (--within)."
@@ -130,7 +132,7 @@ def test_the_generators_limit_is_not_the_servers() -> None:
         ("overload", "Overload binds: p99 is 71.0 ms at 8,900 requests/s, with the server's CPU"),
         (
             "connections",
-            "The number of connections binds: 0 % of what 100 may have in flight was, at 8,900",
+            "The number of connections binds: 100 were 0 % occupied at 8,900 requests/s. Try more",
         ),
     ],
 )

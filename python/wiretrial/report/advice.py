@@ -404,7 +404,11 @@ def _growth(advice: Advice, growth: Growth) -> str:
     last = "lasts" if many == 1 else "last"
     told = f"{units.plural(many, 'instance')} {last} {units.plural(months, 'month')}"
     told += f" at {100 * growth.per_month:.3g} % a month"
-    return told if growth.in_a_year is None else f"{told}; {growth.in_a_year:,} in twelve months"
+    return (
+        told
+        if growth.in_a_year is None
+        else f"{told}; {growth.in_a_year:,} needed in twelve months"
+    )
 
 
 def _evidence(advice: Advice) -> str:

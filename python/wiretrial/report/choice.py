@@ -18,9 +18,8 @@ MOST = 10
 
 
 VOID = (
-    "a message does any work, as these servers only answer; another machine or version serves;"
-    " cores do not divide the load evenly; users of HTTP open a connection for each message; a goal"
-    " of time must be kept: `wiretrial advise URL` measures one"
+    "your server does more than answer; other machine or version; uneven load; a connection per"
+    " message; a goal of time (measure one: `wiretrial advise URL`)"
 )
 
 
@@ -29,7 +28,7 @@ def headline(told: Chosen) -> str:
     first = told.choices[0]
     carried = f"{units.trimmed(told.demand.highest)} messages/s"
     if told.demand.users is not None:
-        carried = f"{told.demand.users:,} users ({carried})"
+        carried = f"{told.demand.users:,} users"
     verb = "carries" if first.instances == 1 else "carry"
     return (
         f"{units.plural(first.instances, 'core')} of {_named(first)} {verb} {carried};"
@@ -40,12 +39,11 @@ def headline(told: Chosen) -> str:
 def lines(told: Chosen) -> Iterator[tuple[str, str]]:
     """What it rests on, each with its label."""
     first, demand = told.choices[0], told.demand
-    waits = f", each of whom waits {units.duration(demand.think_ns)}" if demand.users else ""
-    who = f"{demand.users:,} users{waits}: " if demand.users else ""
-    peak = f", at {demand.peak:.3g} times the average" if demand.peak != 1 else ""
+    each = f", one per user every {units.length(demand.think_ns)}" if demand.users else ""
+    peak = f", {demand.peak:.3g} times the average" if demand.peak != 1 else ""
     yield (
         "Demand",
-        f"{who}{units.trimmed(demand.highest)} messages/s of {told.payload:,} bytes{peak}",
+        f"{units.trimmed(demand.highest)} messages/s of {told.payload:,} bytes{peak}{each}",
     )
     yield "First", _capacity(first)
     for one in told.by_protocol:
@@ -101,8 +99,7 @@ def _capacity(one: Choice) -> str:
         ends = f" ({units.trimmed(one.low)} to {units.trimmed(one.high)})"
     asked = "less than 1 %" if one.busy < 0.01 else units.percent(one.busy)
     told = (
-        f"{_named(one)}: a core answers {at_least}{units.trimmed(one.throughput)}/s{ends},"
-        f" {asked} of which is asked"
+        f"a core answers {at_least}{units.trimmed(one.throughput)}/s{ends}; {asked} of it is asked"
     )
     if one.near is not None:
         near = f"{units.duration(one.near.p99_ns)} at {units.trimmed(one.near.rate)}/s"
@@ -112,33 +109,28 @@ def _capacity(one: Choice) -> str:
 
 def _other(one: Choice, first: Choice) -> str:
     at_least = "at least " if one.is_at_least else ""
+    answered = f"{at_least}{units.trimmed(one.throughput)}/s"
     return (
-        f"over {one.protocol}: {one.instances} instead of {first.instances} ({one.server}, a core"
-        f" answers {at_least}{units.trimmed(one.throughput)}/s on"
+        f"{one.protocol}: {one.instances} instead of {first.instances} ({one.server}, {answered} on"
         f" {units.plural(one.connections, 'connection')})"
     )
 
 
 def _connections(first: Choice, users: int) -> str:
-    each = units.trimmed(users / first.instances)
-    told = f"{each} on each core, each with a descriptor"
+    told = f"{units.trimmed(users / first.instances)} on each core"
     if first.memory_bytes is not None:
-        told += f" and {units.octets(first.memory_bytes)}, user and kernel"
-        told += f": {units.octets(users * first.memory_bytes)} in all"
+        whole = units.octets(users * first.memory_bytes)
+        told += f", {units.octets(first.memory_bytes)} each, {whole} in all"
     most = first.most_connections
-    if users / first.instances > FURTHEST * most:
-        told += f"; one server held {most:,} at most, and beyond twice that nothing is known"
-    return told
+    return f"{told}; only {most:,} were held" if users / first.instances > FURTHEST * most else told
 
 
 def _evidence(told: Chosen) -> str:
     first = told.choices[0]
     carried = "no payload" if first.payload is None else f"{first.payload:,} bytes"
-    studies = units.listed(dict.fromkeys(one.study for one in told.choices))
     return (
-        f"{units.plural(first.trials, 'trial')} of “{first.workload}” in {first.study},"
-        f" {first.date}: {carried}, {first.connections:,} connections, {first.version};"
-        f" {units.plural(len(told.choices), 'server')} in {studies}. Nothing was measured now"
+        f"{units.plural(first.trials, 'trial')} of {first.version} in {first.study}, {first.date}:"
+        f" {carried}, {units.plural(first.connections, 'connection')}; nothing was measured now"
     )
 
 

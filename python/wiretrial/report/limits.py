@@ -154,8 +154,7 @@ def _bound(limit: Limit, refused: Level) -> Bound | None:
         case "connections":
             return Bound(
                 "the number of connections",
-                f"{units.percent(refused.occupied)} of what {refused.connections:,} may have in"
-                f" flight was, {at}",
+                f"{refused.connections:,} were {units.percent(refused.occupied)} occupied {at}",
                 "try more (-c, over HTTP/2 --streams, or a larger pool)",
             )
         case "server":
@@ -177,7 +176,9 @@ def _bound(limit: Limit, refused: Level) -> Bound | None:
 def _searched(limit: Limit) -> str:
     ended = [one for one in limit.searches if one.is_confirmed]
     levels = units.plural(len(limit.levels), "level")
-    if len(ended) > 1:
+    if ended and limit.is_at_least:
+        told = f"{len(ended)} {'search' if len(ended) == 1 else 'searches'}, {levels}"
+    elif len(ended) > 1:
         told = f"{len(ended)} searches, {levels}; 95 % interval over the searches"
     elif ended:
         told = f"One search, {levels}; the interval reaches from the kept to the refused rate"

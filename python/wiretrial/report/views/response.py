@@ -42,7 +42,7 @@ def picture(advice: Advice, frame: Frame) -> Picture:
     kept, refused = split(rows, "refused")
     plot.draw("point", kept, shape="circle", size=40)
     plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
-    plot.caption(f"{limit.time}, {time.name}, log scale")
+    plot.caption(f"{limit.time}, {time.name}, log scale", utilisation.ABOVE)
     return plot.picture(
         f"{limit.time} over the rate, against {_goal(advice)}; the capacity is"
         f" {units.trimmed(limit.rate or 0.0)} {limit.unit}."

@@ -13,6 +13,8 @@ from wiretrial.results.advice import Advice, Use
 from wiretrial.words import Noun
 
 HEIGHTS = (320, 260)
+ABOVE = 20
+"""How far above the plot stands what its axis counts: over the names of the uprights."""
 KEY = (
     "Dot: the CPUs that a server kept busy at a level. Line: what a straight line of the rate has."
     " Upright: the measured capacity with its interval as a band, and one instance at the advised"
@@ -39,7 +41,7 @@ def picture(advice: Advice, frame: Frame) -> Picture:
     draw_marks(plot, known)
     plot.draw("line", fitted, strokeWidth=2, opacity=0.8)
     plot.draw("point", dots, shape="circle", size=40)
-    plot.caption("CPUs busy, log scale")
+    plot.caption("CPUs busy, log scale", ABOVE)
     plot.names(fitted)
     told = units.listed(
         f"{use.name} {units.duration(use.slope_ns)} per {_what(advice).one}" for use in advice.uses
@@ -77,8 +79,8 @@ def draw_marks(plot: Plot, marks: Sequence[Row]) -> None:
     plot.draw("rule", marks, y=None, strokeWidth=1.25, color=palette.MUTED)
     # Above the plot, and away from each other: the advised load is the lower one.
     capacity, *advised = marks
-    plot.grey([capacity], y=-7, align="left")
-    plot.grey(advised, y=-7, align="right")
+    plot.grey([capacity], y=-6, align="left")
+    plot.grey(advised, y=-6, align="right")
 
 
 def _what(advice: Advice) -> Noun:
