@@ -45,9 +45,11 @@ class Both:
 
 
 @contextlib.contextmanager
-def reference_server(engine: Engine, certificate: Certificate, folder: Path) -> Iterator[Both]:
-    """The reference server, which speaks HTTP/2; `folder` keeps its log."""
-    command = [str(engine.binary), "respond", "--http2"]
+def reference_server(
+    engine: Engine, certificate: Certificate, folder: Path, *flags: str
+) -> Iterator[Both]:
+    """The reference server, which speaks HTTP/2, with more flags; `folder` keeps its log."""
+    command = [str(engine.binary), "respond", "--http2", *flags]
     command += ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
     command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
     with Process(command, log=folder / "log") as server:

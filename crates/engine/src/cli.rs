@@ -335,6 +335,9 @@ pub(crate) struct RespondFlags {
     /// Offer HTTP/2 over TLS, too (ALPN). Without TLS it is answered wherever a client begins with it.
     #[arg(long)]
     pub(crate) http2: bool,
+    /// Answer HTTP/3, too: on the UDP port of the same number as each --https.
+    #[arg(long, requires = "https")]
+    pub(crate) http3: bool,
     /// Echo bytes here.
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) tcp: Vec<SocketAddr>,

@@ -29,6 +29,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         http: flags.http,
         https: flags.https,
         http2: flags.http2,
+        http3: flags.http3,
         tcp: flags.tcp,
         tls: flags.tls,
         styx: flags.styx,

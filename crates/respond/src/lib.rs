@@ -1,12 +1,13 @@
-//! The reference server: HTTP/1.1, WebSocket and raw echo, each plain and over TLS; a table server
-//! (Styx) and a Socket.IO service.
+//! The reference server: HTTP/1.1, HTTP/2, WebSocket and raw echo, each plain and over TLS; HTTP/3; a
+//! table server (Styx) and a Socket.IO service.
 //!
 //! Knows right answers, and how to answer wrongly or late on purpose (the script). Must not know the
 //! load generator: the two meet only on the wire.
 //!
 //! `server` starts threads, each with a `worker`, which gives a `connection` its turns. A connection
 //! passes input to its `protocol`, which has one `conversation` at a time. That appends answers to a
-//! `sink`, and reaches other connections through the `hub`. Modules import each other in this
+//! `sink`, and reaches other connections through the `hub`. Connections of HTTP/3 are those of `quic`,
+//! which passes what comes on their streams to a `conversation`. Modules import each other in this
 //! direction only.
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ mod events;
 mod hub;
 mod plan;
 mod protocol;
+mod quic;
 mod route;
 mod script;
 mod server;

@@ -5,12 +5,21 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use wiretrial_net::quic::{QuicServerConfig, QuicServerSettings, TransportSettings};
 use wiretrial_net::{Alpn, NetError, PollerKind, ServerTls};
 use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
 use crate::service::Service;
+
+/// Streams that a client may have open on a connection.
+pub(crate) const MAX_STREAMS: u32 = 1024;
+/// What a connection of QUIC keeps of its answers until the client has them, bytes.
+const SEND_WINDOW: u64 = 4 << 20;
+/// Without a datagram for so long a connection of QUIC is over.
+const IDLE: Duration = Duration::from_secs(600);
 
 /// One server.
 #[derive(Debug, Clone)]
@@ -22,6 +31,8 @@ pub struct ServerPlan {
     pub https: Vec<SocketAddr>,
     /// Offers HTTP/2 to TLS clients (ALPN), before HTTP/1.1.
     pub http2: bool,
+    /// Answers HTTP/3, too: on the UDP port of each number that `https` has.
+    pub http3: bool,
     /// Addresses for the raw echo.
     pub tcp: Vec<SocketAddr>,
     /// The same over TLS.
@@ -58,6 +69,7 @@ impl Default for ServerPlan {
             http: Vec::new(),
             https: Vec::new(),
             http2: false,
+            http3: false,
             tcp: Vec::new(),
             tls: Vec::new(),
             styx: Vec::new(),
@@ -121,6 +133,8 @@ pub(crate) struct Endpoint {
     pub(crate) address: SocketAddr,
     /// Where the kind is over TLS.
     pub(crate) tls: Option<ServerTls>,
+    /// Where HTTP/3 is answered beside it.
+    pub(crate) quic: Option<QuicServerConfig>,
 }
 
 impl ServerPlan {
@@ -133,6 +147,7 @@ impl ServerPlan {
         let offered = [Alpn::Http2, Alpn::Http11];
         let https = self.tls_for(&self.https, &offered[usize::from(!self.http2)..])?;
         let tls = self.tls_for(&self.tls, &[])?;
+        let quic = self.quic()?;
         let kinds = [
             (EndpointKind::Http, &self.http, None),
             (EndpointKind::Https, &self.https, https),
@@ -143,10 +158,34 @@ impl ServerPlan {
         let mut endpoints = Vec::new();
         for (kind, addresses, tls) in kinds {
             for &address in addresses {
-                endpoints.push(Endpoint { kind, address, tls: tls.clone() });
+                let quic = quic.clone().filter(|_| kind == EndpointKind::Https);
+                endpoints.push(Endpoint { kind, address, tls: tls.clone(), quic });
             }
         }
         if endpoints.is_empty() { Err(RespondError::NoAddress) } else { Ok(endpoints) }
+    }
+
+    /// For HTTP/3, where it is answered anywhere.
+    fn quic(&self) -> Result<Option<QuicServerConfig>, RespondError> {
+        let (Some(cert), Some(key)) = (self.cert.clone(), self.key.clone()) else {
+            return Ok(None);
+        };
+        if !self.http3 || self.https.is_empty() {
+            return Ok(None);
+        }
+        let settings = QuicServerSettings {
+            cert,
+            key,
+            alpn: vec![Alpn::Http3],
+            transport: TransportSettings {
+                send_window: SEND_WINDOW,
+                peer_bidirectional: MAX_STREAMS,
+                idle_timeout: Some(IDLE),
+                ..TransportSettings::default()
+            },
+            ..QuicServerSettings::default()
+        };
+        Ok(Some(QuicServerConfig::new(&settings)?))
     }
 
     fn tls_for(

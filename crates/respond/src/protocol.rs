@@ -11,9 +11,9 @@ use wiretrial_proto::http2::PREFACE;
 
 use crate::conversation::broadcast::BroadcastConversation;
 use crate::conversation::http::{HttpConversation, Upgrade};
-use crate::conversation::http2::Http2Conversation;
 use crate::conversation::raw::RawEcho;
 use crate::conversation::socketio::SocketIoConversation;
+use crate::conversation::streamed::Http2Conversation;
 use crate::conversation::styx::StyxConversation;
 use crate::conversation::websocket::WebSocketEcho;
 use crate::conversation::{Conversation as _, Outcome, Progress, converse};

@@ -27,6 +27,11 @@ impl<T> Slab<T> {
         Self { entries: Vec::new(), free: Vec::new(), first, len: 0 }
     }
 
+    /// The first slot of the slab.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }

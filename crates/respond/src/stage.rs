@@ -298,7 +298,7 @@ fn needs_whole(fault: Option<FaultKind>) -> bool {
 }
 
 /// Its first byte begins neither a status line nor a valid WebSocket frame.
-fn garbage(number: u64) -> [u8; GARBAGE_BYTES] {
+pub(crate) fn garbage(number: u64) -> [u8; GARBAGE_BYTES] {
     let mut bytes = [0xFF; GARBAGE_BYTES];
     for (index, chunk) in (0..).zip(bytes[8..].chunks_exact_mut(8)) {
         chunk.copy_from_slice(&mix(number, index).to_le_bytes());

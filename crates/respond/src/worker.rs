@@ -8,13 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use wiretrial_net::clock::{monotonic_ns, realtime_ns};
-use wiretrial_net::{Driver, Key, Listener, Socket, Transport, Waker};
+use wiretrial_net::{Driver, Key, Listener, NetError, Socket, Transport, Waker};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
 use crate::connection::{Connection, Context, Next, Resources};
 use crate::hub::{Dispatcher, Member};
 use crate::plan::{Endpoint, RespondError};
+use crate::quic::{self, Doors, Premises};
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::timers::Timers;
@@ -27,6 +28,8 @@ const ACCEPT_PAUSE: u64 = 50_000_000;
 const STOP_GRACE: u64 = 1_000_000_000;
 /// How often it checks that.
 const STOP_LOOK: Duration = Duration::from_millis(5);
+/// How often another port is tried where the kernel's choice is free for TCP alone.
+const MOST_PORTS: u32 = 16;
 
 /// The event loop of one thread and what it owns.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Worker {
     driver: Driver,
     entrances: Vec<Entrance>,
     connections: Slab<Connection>,
+    /// Those of HTTP/3.
+    doors: Doors,
     timers: Timers,
     /// Connections that asked for another turn.
     again: Vec<Key>,
@@ -58,7 +63,8 @@ struct Entrance {
 }
 
 impl Worker {
-    /// Listens on all endpoints. They take the first slots, in their order.
+    /// Listens on all endpoints. They take the first slots, in their order, and behind them those that
+    /// answer HTTP/3, too.
     pub(crate) fn new(
         endpoints: Vec<Endpoint>,
         mut driver: Driver,
@@ -66,24 +72,22 @@ impl Worker {
         index: usize,
     ) -> Result<Self, RespondError> {
         let mut entrances = Vec::with_capacity(endpoints.len());
+        let mut doors = Doors::new();
+        let several = shared.counters.len() > 1;
+        let mut behind = endpoints.len() as u32;
         for (slot, endpoint) in (0..).zip(endpoints) {
-            let key = Key { slot, generation: 0 };
-            let mut listen = |beside_others| {
-                driver.listen(key, endpoint.address, beside_others).map_err(RespondError::Listen)
-            };
-            let several = shared.counters.len() > 1;
-            if several && index == 0 {
-                // Whoever shares would also share with another server's threads, and be given a
-                // part of its connections. One listener alone tells whether somebody is there.
-                drop(listen(false)?);
-            }
-            let listener = listen(several)?;
+            let keys = [slot, behind].map(|slot| Key { slot, generation: 0 });
+            let is_first = index == 0;
+            let listener = listen(&endpoint, keys, several, is_first, &mut driver, &mut doors);
+            behind += u32::from(endpoint.quic.is_some());
+            let listener = listener.map_err(RespondError::Listen)?;
             entrances.push(Entrance { listener, endpoint });
         }
         shared.hub.register(index, driver.waker());
         Ok(Self {
             driver,
-            connections: Slab::new(entrances.len() as u32),
+            connections: Slab::new(behind),
+            doors,
             entrances,
             timers: Timers::default(),
             again: Vec::new(),
@@ -112,18 +116,22 @@ impl Worker {
             let timeout = self.timeout();
             self.driver.wait(timeout)?;
             self.sit_out_freeze();
-            self.serve_round();
+            self.serve_round()?;
         }
         self.shut_down()
     }
 
     /// One round: what became ready, what asked for another turn, what is due.
-    fn serve_round(&mut self) {
+    fn serve_round(&mut self) -> Result<(), RespondError> {
         self.date.set(unix_seconds());
         while let Some(ready) = self.driver.next() {
-            match self.entrances.get(ready.key.slot as usize) {
-                Some(_) => self.accept(ready.key.slot as usize),
-                None => self.turn(ready.key, |it, context| it.on_ready(ready, context)),
+            let slot = ready.key.slot;
+            if (slot as usize) < self.entrances.len() {
+                self.accept(slot as usize);
+            } else if slot < self.connections.first() {
+                self.doors.on_ready(ready)?;
+            } else {
+                self.turn(ready.key, |it, context| it.on_ready(ready, context));
             }
         }
         for key in std::mem::take(&mut self.again) {
@@ -132,14 +140,20 @@ impl Worker {
         if self.timers.next_due().is_some() {
             let now = monotonic_ns();
             while let Some(key) = self.timers.pop_due(now) {
-                self.turn(key, |it, context| it.on_alarm(now, context));
+                if quic::is_key(key) {
+                    self.at_the_doors(|doors, _, premises| doors.on_alarm(key, premises));
+                } else {
+                    self.turn(key, |it, context| it.on_alarm(now, context));
+                }
             }
         }
         self.deliver();
+        self.at_the_doors(Doors::finish_round)?;
         if self.refusing_until.is_some_and(|until| until <= monotonic_ns()) {
             self.refusing_until = None;
             self.set_accepting(true);
         }
+        Ok(())
     }
 
     /// Delivers all notices that are due; then each connection that got some flushes once.
@@ -154,7 +168,12 @@ impl Worker {
         }
         let envelopes = self.dispatcher.take_queue();
         for envelope in &envelopes {
-            self.turn(envelope.to, |it, context| it.on_notice(&envelope.notice, context));
+            let (to, notice) = (envelope.to, &envelope.notice);
+            if quic::is_key(to) {
+                self.at_the_doors(|doors, _, premises| doors.on_notice(to, notice, premises));
+            } else {
+                self.turn(to, |it, context| it.on_notice(notice, context));
+            }
         }
         self.dispatcher.recycle(envelopes);
         for key in std::mem::take(&mut self.again) {
@@ -162,11 +181,17 @@ impl Worker {
         }
     }
 
-    fn timeout(&self) -> Option<Duration> {
+    fn timeout(&mut self) -> Option<Duration> {
         if !self.again.is_empty() || self.dispatcher.is_pending() {
             return Some(Duration::ZERO);
         }
-        let due = [self.timers.next_due(), self.dispatcher.next_due(), self.refusing_until];
+        let by_themselves = self.doors.next_due();
+        let due = [
+            self.timers.next_due(),
+            self.dispatcher.next_due(),
+            self.refusing_until,
+            by_themselves,
+        ];
         let due = due.into_iter().flatten().min()?;
         Some(Duration::from_nanos(due.saturating_sub(monotonic_ns())))
     }
@@ -258,6 +283,22 @@ impl Worker {
         }
     }
 
+    /// Lets the connections of HTTP/3 do something.
+    fn at_the_doors<T>(
+        &mut self,
+        act: impl FnOnce(&mut Doors, &mut Driver, &mut Premises<'_>) -> T,
+    ) -> T {
+        let mut premises = Premises {
+            shared: &self.shared,
+            counters: &self.shared.counters[self.index],
+            staging: &mut self.staging,
+            scratch: &mut self.scratch,
+            dispatcher: &mut self.dispatcher,
+            timers: &mut self.timers,
+        };
+        act(&mut self.doors, &mut self.driver, &mut premises)
+    }
+
     fn dismiss(&mut self, key: Key, abort: bool) {
         let Some(connection) = self.connections.remove(key) else {
             return;
@@ -282,17 +323,53 @@ impl Worker {
             for key in self.connections.keys() {
                 self.turn(key, Connection::leave);
             }
-            if self.connections.len() == 0 || monotonic_ns() >= until {
+            self.at_the_doors(|doors, _, premises| doors.leave(premises));
+            let is_empty = self.connections.len() + self.doors.len() == 0;
+            if is_empty || monotonic_ns() >= until {
                 break;
             }
             let timeout = self.timeout().map_or(STOP_LOOK, |timeout| timeout.min(STOP_LOOK));
             self.driver.wait(Some(timeout))?;
-            self.serve_round();
+            self.serve_round()?;
         }
+        self.at_the_doors(Doors::close);
         for key in self.connections.keys() {
             self.dismiss(key, false);
         }
         Ok(())
+    }
+}
+
+/// Listens at an address, and on its UDP port where HTTP/3 is answered beside it. `keys`: the listener's,
+/// and the door's.
+fn listen(
+    endpoint: &Endpoint,
+    keys: [Key; 2],
+    several: bool,
+    is_first: bool,
+    driver: &mut Driver,
+    doors: &mut Doors,
+) -> Result<Listener, NetError> {
+    let Endpoint { address, quic, .. } = endpoint;
+    let [key, door] = keys;
+    let mut tries = 0;
+    loop {
+        if several && is_first {
+            // Whoever shares would also share with another server's threads, and be given a
+            // part of its connections. One listener alone tells whether somebody is there.
+            drop(driver.listen(key, *address, false)?);
+        }
+        let listener = driver.listen(key, *address, several)?;
+        let Some(config) = quic else { return Ok(listener) };
+        match doors.open(config, listener.local_addr(), (several, is_first), door, driver) {
+            Ok(()) => return Ok(listener),
+            Err(error) => {
+                tries += 1;
+                if address.port() != 0 || tries == MOST_PORTS {
+                    return Err(error);
+                }
+            }
+        }
     }
 }
 

@@ -207,6 +207,11 @@ impl QuicServer {
         self.core.counters()
     }
 
+    /// Bytes sent and received through the socket so far.
+    pub fn bytes(&self) -> (u64, u64) {
+        self.line.socket.bytes()
+    }
+
     /// What went through the socket so far.
     pub fn socket_counters(&self) -> SocketCounters {
         self.line.socket.counters()

@@ -140,6 +140,11 @@ impl UdpSocket {
         SocketCounters { dropped: udp::dropped(self.fd.as_fd()), ..self.counters }
     }
 
+    /// Bytes sent and received so far. Costs nothing, unlike all [counters](Self::counters).
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.counters.bytes_sent, self.counters.bytes_received)
+    }
+
     /// Hands datagrams to the kernel, and says how many bytes of them it took: all, or whole datagrams
     /// from the front. The rest is to be sent once the socket is writable.
     ///

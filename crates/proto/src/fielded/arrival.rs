@@ -53,6 +53,41 @@ pub enum Arrival<'a, S> {
     Leaving,
 }
 
+impl<'a, S> Arrival<'a, S> {
+    /// The same on a stream that has another name.
+    #[inline]
+    pub fn renamed<T>(self, name: impl FnOnce(S) -> T) -> Arrival<'a, T> {
+        match self {
+            Self::Request {
+                stream,
+                method,
+                target,
+                content_length,
+                is_call,
+                last_event_id,
+                connect,
+                fields,
+                is_end,
+            } => Arrival::Request {
+                stream: name(stream),
+                method,
+                target,
+                content_length,
+                is_call,
+                last_event_id,
+                connect,
+                fields,
+                is_end,
+            },
+            Self::Chunk { stream, piece } => Arrival::Chunk { stream: name(stream), piece },
+            Self::End { stream } => Arrival::End { stream: name(stream) },
+            Self::Gone { stream } => Arrival::Gone { stream: name(stream) },
+            Self::Room => Arrival::Room,
+            Self::Leaving => Arrival::Leaving,
+        }
+    }
+}
+
 /// What a client says of the protocol that it wants to speak on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connect<'a> {

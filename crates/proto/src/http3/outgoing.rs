@@ -79,6 +79,12 @@ impl Outgoing {
         self.deeds.is_empty()
     }
 
+    /// All bytes of all streams, in the order in which they go out.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// All of it is done.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -87,7 +93,7 @@ impl Outgoing {
 
     /// Bytes for a stream, which `append` appends.
     #[inline]
-    pub(super) fn write(&mut self, stream: u64, fin: bool, append: impl FnOnce(&mut Vec<u8>)) {
+    pub fn write(&mut self, stream: u64, fin: bool, append: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();
         append(&mut self.bytes);
         let more = self.bytes.len() - begin;
@@ -100,7 +106,8 @@ impl Outgoing {
         }
     }
 
-    pub(super) fn reset(&mut self, stream: u64, code: u64) {
+    /// A stream is given up.
+    pub fn reset(&mut self, stream: u64, code: u64) {
         self.deeds.push(Deed::Reset { stream, code });
     }
 

@@ -8,9 +8,9 @@ mod due;
 mod encodings;
 mod grpc;
 pub(crate) mod http;
-pub(crate) mod http2;
 pub(crate) mod raw;
 pub(crate) mod socketio;
+pub(crate) mod streamed;
 pub(crate) mod styx;
 pub(crate) mod websocket;
 

@@ -82,8 +82,8 @@ pub enum FaultKind {
     Reset,
     /// FIN before any byte of it.
     Close,
-    /// Never sent, and nothing after it: replies are in order. In HTTP/2 they are not, and the others
-    /// are sent.
+    /// Never sent, and nothing after it: replies are in order. In HTTP/2 and HTTP/3 they are not, and the
+    /// others are sent.
     Silent,
     /// Random bytes in its place.
     Garbage,
@@ -91,8 +91,8 @@ pub enum FaultKind {
     Slow,
     /// HTTP: status 500 in its place. The other protocols have no status and answer rightly.
     Status,
-    /// HTTP/2: its stream is refused (`REFUSED_STREAM`). This and what follows are rules of HTTP/2; the
-    /// other protocols answer rightly.
+    /// HTTP/2: its stream is refused (`REFUSED_STREAM`). This and what follows are rules of HTTP/2, down to
+    /// [`Length`](Self::Length) also of HTTP/3; the other protocols answer rightly.
     Refuse,
     /// HTTP/2: half of its content, then its stream is reset (`INTERNAL_ERROR`).
     Cancel,

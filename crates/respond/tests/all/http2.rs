@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::common::session::{Contents, converse};
-use crate::common::{Client, faulty, pattern, plan, server};
+use crate::common::{Client, WANTED, assert_answered, faulty, pattern, plan, server};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{ClientSession as _, Event, Message};
@@ -55,29 +55,7 @@ fn ask(
 #[test]
 fn each_route_answers_as_in_http1() {
     let server = server(Script::default());
-    let wanted: [(&str, &str, &[u8]); 11] = [
-        ("POST", "/echo", b"hello"),
-        ("POST", "/test", b"hello"),
-        ("GET", "/message", b""),
-        ("GET", "/messages/a%20b", b""),
-        ("GET", "/bytes/100000", b""),
-        ("GET", "/chunked/300000", b""),
-        ("HEAD", "/bytes/1000", b""),
-        ("GET", "/status/404", b""),
-        ("GET", "/status/204", b""),
-        ("GET", "/nowhere", b""),
-        ("PUT", "/message", b""),
-    ];
-    let replies = ask(&server, Http2Limits::default(), &wanted);
-    assert_eq!(replies[0], (200, b"hello".to_vec()));
-    assert_eq!(replies[1], (200, b"received: hello".to_vec()));
-    assert_eq!(replies[2].1.len(), 64);
-    assert_eq!(replies[3], (200, br#"{"id":"a b"}"#.to_vec()));
-    assert_eq!(replies[4], (200, pattern(100_000)));
-    assert_eq!(replies[5], (200, pattern(300_000)));
-    assert_eq!(replies[6], (200, Vec::new()));
-    let statuses: Vec<_> = replies[7..].iter().map(|(status, _)| *status).collect();
-    assert_eq!(statuses, [404, 204, 404, 405]);
+    assert_answered(&ask(&server, Http2Limits::default(), &WANTED));
 }
 
 #[test]

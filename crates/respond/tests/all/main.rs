@@ -11,6 +11,7 @@ mod http;
 mod http2;
 mod http2_faults;
 mod http2_websockets;
+mod http3;
 mod raw;
 mod scripted_faults;
 mod socketio;

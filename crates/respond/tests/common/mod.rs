@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+pub(crate) mod quic;
 pub(crate) mod session;
 
 use std::io::{ErrorKind, Read, Write};
@@ -196,6 +197,35 @@ pub(crate) fn post(body: &str) -> String {
 /// The answer to it.
 pub(crate) fn posted(body: &str) -> String {
     bytes_head(body.len()) + body
+}
+
+/// A request of each kind: its method, its target and its content.
+pub(crate) const WANTED: [(&str, &str, &[u8]); 11] = [
+    ("POST", "/echo", b"hello"),
+    ("POST", "/test", b"hello"),
+    ("GET", "/message", b""),
+    ("GET", "/messages/a%20b", b""),
+    ("GET", "/bytes/100000", b""),
+    ("GET", "/chunked/300000", b""),
+    ("HEAD", "/bytes/1000", b""),
+    ("GET", "/status/404", b""),
+    ("GET", "/status/204", b""),
+    ("GET", "/nowhere", b""),
+    ("PUT", "/message", b""),
+];
+
+/// These are the statuses and the contents of the answers to [`WANTED`].
+#[track_caller]
+pub(crate) fn assert_answered(replies: &[(u16, Vec<u8>)]) {
+    assert_eq!(replies[0], (200, b"hello".to_vec()));
+    assert_eq!(replies[1], (200, b"received: hello".to_vec()));
+    assert_eq!(replies[2], (200, wiretrial_respond::MESSAGE.to_vec()));
+    assert_eq!(replies[3], (200, br#"{"id":"a b"}"#.to_vec()));
+    assert!(replies[4] == (200, pattern(100_000)));
+    assert!(replies[5] == (200, pattern(300_000)));
+    assert_eq!(replies[6], (200, Vec::new()));
+    let statuses: Vec<_> = replies[7..].iter().map(|(status, _)| *status).collect();
+    assert_eq!(statuses, [404, 204, 404, 405]);
 }
 
 /// The beginning of the pattern.

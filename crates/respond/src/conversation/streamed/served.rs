@@ -7,10 +7,11 @@ use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::grpc::{self, CONTENT_TYPE, Deframer, Gzip, STATUS, Status, encoded, framed};
-use wiretrial_proto::http2::{Http2Server, RequestFields};
+use wiretrial_proto::http2::RequestFields;
 
 use super::calls::KIND;
-use super::{Answer, Http2Conversation, Open};
+use super::codec::Codec;
+use super::{Answer, Open, StreamedConversation};
 use crate::conversation::encodings::{self, COMPRESSED, Codecs, Encodings, MOST_INFLATED, Pieces};
 use crate::hub::Member;
 use crate::service::{Ended, Exchange, Metadata, Said, Step};
@@ -37,7 +38,7 @@ pub(super) struct Served {
     has_end: bool,
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// Begins a call of a service that was put up; false: it has no such method.
     pub(super) fn begin_served(
         &mut self,
@@ -196,7 +197,7 @@ impl Served {
         &mut self,
         stream: u32,
         said: Said,
-        codec: &mut Http2Server,
+        codec: &mut impl Codec,
         gzip: &mut Gzip,
         out: &mut Vec<u8>,
     ) -> bool {
@@ -238,7 +239,7 @@ impl Served {
         &mut self,
         stream: u32,
         metadata: &[(String, Vec<u8>)],
-        codec: &mut Http2Server,
+        codec: &mut impl Codec,
         out: &mut Vec<u8>,
     ) {
         if !mem::replace(&mut self.is_head_gone, true) {

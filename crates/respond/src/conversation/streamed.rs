@@ -1,29 +1,34 @@
-//! The routes over HTTP/2.
+//! The routes over HTTP/2 and HTTP/3.
 //!
-//! Knows requests on many streams and their answers. Must not know sockets.
+//! Knows requests on many streams and their answers. Must not know sockets, nor how either is framed: a
+//! [`Codec`] does that.
 //!
 //! Answers come in the order in which they are complete. With a script, one is written when its request
 //! is complete and the script wants it: a delay or a fault is that of one answer, and the others go on.
 //!
 //! ```text
-//! scripted -> calls, wire
+//! scripted -> calls;   http2 -> frames;   all of them -> codec
 //! ```
 
 mod calls;
+mod codec;
 mod events;
+mod frames;
+mod http2;
+pub(crate) mod http3;
 mod patterns;
 mod scripted;
 mod served;
 mod websocket;
 mod whole;
-mod wire;
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
-use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
+use wiretrial_proto::http2::Http2Server;
+use wiretrial_proto::{Arrival, Condition, ProtocolError, Scratch, Step};
 
+use self::codec::Codec;
 use self::scripted::{Asked, Scripted};
 use self::served::Served;
 use self::websocket::Socket;
@@ -39,12 +44,13 @@ use crate::verdict::{Scheme, Verdict, demanded_fields};
 
 /// What is said with a status that the script wants.
 const FAULT: &[u8] = b"scripted fault\n";
-/// Streams that a client may have open.
-const MAX_STREAMS: u32 = 1024;
+/// Over HTTP/2.
+pub(crate) type Http2Conversation = StreamedConversation<Http2Server>;
 
+/// Requests on many streams, and their answers, in what this codec writes.
 #[derive(Debug)]
-pub(crate) struct Http2Conversation {
-    codec: Http2Server,
+pub(crate) struct StreamedConversation<C> {
+    codec: C,
     scheme: Scheme,
     /// Requests that are not answered whole.
     open: Vec<Open>,
@@ -92,15 +98,10 @@ enum Answer {
     WebSocket(Box<Socket>),
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     pub(crate) fn new(scheme: Scheme) -> Self {
-        let limits = Http2Limits {
-            max_streams: MAX_STREAMS,
-            connect_protocol: true,
-            ..Http2Limits::default()
-        };
         Self {
-            codec: Http2Server::new(limits),
+            codec: C::begin(),
             scheme,
             open: Vec::new(),
             answers: 0,
@@ -111,8 +112,8 @@ impl Http2Conversation {
     }
 }
 
-impl Conversation for Http2Conversation {
-    type Event<'a> = Http2Event<'a>;
+impl<C: Codec> Conversation for StreamedConversation<C> {
+    type Event<'a> = Arrival<'a, u32>;
     type Upgrade = Infallible;
 
     /// Goes on with patterns, each in turn. Where the client's windows are what is missing, its next
@@ -145,25 +146,25 @@ impl Conversation for Http2Conversation {
         input: &'a mut [u8],
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
-    ) -> Result<Step<Http2Event<'a>>, ProtocolError> {
+    ) -> Result<Step<Arrival<'a, u32>>, ProtocolError> {
         self.codec.receive(input, scratch, out)
     }
 
     fn on_event(
         &mut self,
-        event: &mut Http2Event<'_>,
+        event: &mut Arrival<'_, u32>,
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match *event {
-            Http2Event::Request { stream, .. } if self.scripted.passes_over(stream) => {}
-            Http2Event::Request { stream, target, connect: Some(connect), is_end, .. } => {
+            Arrival::Request { stream, .. } if self.scripted.passes_over(stream) => {}
+            Arrival::Request { stream, target, connect: Some(connect), is_end, .. } => {
                 self.connect(stream, connect, target.unwrap_or_default(), is_end, sink);
             }
-            Http2Event::Request {
-                stream, method: "POST", target, is_call: true, fields, ..
-            } => self.begin_call(stream, target.unwrap_or_default(), fields, sink, member),
-            Http2Event::Request {
+            Arrival::Request { stream, method: "POST", target, is_call: true, fields, .. } => {
+                self.begin_call(stream, target.unwrap_or_default(), fields, sink, member);
+            }
+            Arrival::Request {
                 stream,
                 method,
                 target,
@@ -183,7 +184,7 @@ impl Conversation for Http2Conversation {
                     self.open.push(Open { stream, answer });
                 }
             }
-            Http2Event::Chunk { stream, piece } => match self.find(stream) {
+            Arrival::Chunk { stream, piece } => match self.find(stream) {
                 Some(Answer::Echo(_)) => {
                     self.codec.content(stream, piece, false, sink.out);
                 }
@@ -193,7 +194,7 @@ impl Conversation for Http2Conversation {
                 Some(Answer::Served(_)) => self.hear_call(stream, Some(piece), sink, member),
                 _ => {}
             },
-            Http2Event::End { stream } => {
+            Arrival::End { stream } => {
                 self.hear_call(stream, None, sink, member);
                 let is_new = matches!(self.find(stream), Some(Answer::Asked(..)));
                 self.end(stream, sink);
@@ -201,7 +202,7 @@ impl Conversation for Http2Conversation {
                     self.tell_later(stream, member);
                 }
             }
-            Http2Event::Gone { stream } => {
+            Arrival::Gone { stream } => {
                 self.scripted.forget(|gone| gone == stream);
                 if matches!(self.find(stream), Some(Answer::WebSocket(_))) {
                     self.part(stream, sink);
@@ -214,10 +215,10 @@ impl Conversation for Http2Conversation {
                     sink.end(reply);
                 }
             }
-            Http2Event::Leaving if self.codec.open_streams() == 0 && self.scripted.is_idle() => {
+            Arrival::Leaving if self.codec.open_streams() == 0 && self.scripted.is_idle() => {
                 sink.finish(Ending::Orderly);
             }
-            Http2Event::Leaving | Http2Event::Room => {}
+            Arrival::Leaving | Arrival::Room => {}
         }
         ControlFlow::Continue(())
     }
@@ -247,7 +248,7 @@ impl Conversation for Http2Conversation {
     }
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     fn answer(&mut self, question: &Question<'_>, sink: &mut Sink<'_>) {
         let Question { stream, method, target, content_length, last_event_id } = *question;
         let route = Route::of(target);

@@ -5,8 +5,9 @@
 use wiretrial_proto::grpc::{self, CONTENT_TYPE, STATUS};
 use wiretrial_proto::http2::RequestFields;
 
+use super::codec::Codec;
 use super::scripted::Asked;
-use super::{Answer, Http2Conversation, Open};
+use super::{Answer, Open, StreamedConversation};
 use crate::content::TEXT;
 use crate::conversation::encodings::Encodings;
 use crate::conversation::grpc::{Answered, Call};
@@ -19,7 +20,7 @@ pub(super) const KIND: (&str, &[u8]) = ("content-type", CONTENT_TYPE.as_bytes())
 /// What is said to who asks for a method as for a page.
 const NO_CALL: &[u8] = b"a method of gRPC: POST application/grpc\n";
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// A call begins. With a script its answer is written when it is complete.
     pub(super) fn begin_call(
         &mut self,

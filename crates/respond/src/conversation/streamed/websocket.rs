@@ -1,16 +1,17 @@
-//! The echo over WebSockets, of which a connection may have many (RFC 8441).
+//! The echo over WebSockets, of which a connection may have many (RFC 8441, RFC 9220).
 //!
 //! Knows messages on streams, and how both begin and end. Must not know sockets, nor what the script says.
 
 use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::http2::{Connect, ErrorCode};
+use wiretrial_proto::http2::Connect;
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{MessageKind, Scratch, ServerCodec as _, ServerEvent};
 
+use super::codec::{Codec, Why};
 use super::scripted::Asked;
-use super::{Answer, Http2Conversation, Open};
+use super::{Answer, Open, StreamedConversation};
 use crate::content::TEXT;
 use crate::conversation::websocket::agreed;
 use crate::route::WebSocketRoute;
@@ -122,7 +123,7 @@ impl Socket {
     }
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// A client asks for another protocol on a stream.
     pub(super) fn connect(
         &mut self,
@@ -144,7 +145,7 @@ impl Http2Conversation {
             return refuse(400, fields, b"a version of WebSocket that is not 13\n", self, sink);
         }
         if is_end || WebSocketRoute::of(target) != WebSocketRoute::Echo {
-            return refuse(501, "", b"over HTTP/2 there is the echo alone\n", self, sink);
+            return refuse(501, "", b"on a stream there is the echo alone\n", self, sink);
         }
         let wishes = sink.shared().deflate.as_ref();
         let deflate = wishes.and_then(|wishes| connect.accept_deflate(wishes));
@@ -215,7 +216,7 @@ impl Http2Conversation {
             self.direct(stream, Asked::Message(kind, message), sink);
         }
         if self.codec.held() > MOST_HELD {
-            self.codec.reset(stream, ErrorCode::EnhanceYourCalm, sink.out);
+            self.codec.give_up(stream, Why::TooMuch, sink.out);
             is_over = true;
         }
         if is_over {

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::http2::ErrorCode;
 use wiretrial_proto::websocket::DeflateAnswer;
 use wiretrial_proto::{Condition, MessageKind};
 
-use super::{Answer, Http2Conversation, wire};
+use super::codec::{Codec, Place, Why};
+use super::{Answer, StreamedConversation};
 use crate::conversation::grpc::Call;
 use crate::route::{Method, Route};
 use crate::script::FaultKind;
@@ -26,14 +26,14 @@ use crate::verdict::Verdict;
 pub(super) struct Scripted {
     /// By the instant at which it is due, and the number of the reply.
     waiting: BTreeMap<(u64, u64), Task>,
-    /// A reply that changes places with the next one: its number, its stream and its frames.
+    /// A reply that changes places with the next one: its number, its stream and its bytes.
     overtaken: Option<(u64, u32, Vec<u8>)>,
     /// A swap found no other reply: the next reply tries again.
     swap_owed: bool,
     /// The last whole reply, where the script may send it again.
     previous: Option<Vec<u8>>,
-    /// The server has left; requests behind this stream were not looked at.
-    last: Option<u32>,
+    /// The server has left; requests from this stream on were not looked at.
+    refused_from: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -97,12 +97,12 @@ impl Scripted {
 
     /// Has the server left, by the script?
     pub(super) fn has_left(&self) -> bool {
-        self.last.is_some()
+        self.refused_from.is_some()
     }
 
     /// Is what comes on this stream passed over, because the server has left?
     pub(super) fn passes_over(&self, stream: u32) -> bool {
-        self.last.is_some_and(|last| stream > last)
+        self.refused_from.is_some_and(|first| stream >= first)
     }
 
     /// Nobody waits for these streams' replies any more.
@@ -112,7 +112,7 @@ impl Scripted {
     }
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// Answers a request as the script says, now or later.
     pub(super) fn direct(&mut self, stream: u32, asked: Asked, sink: &mut Sink<'_>) {
         let (number, directive) = sink.direct();
@@ -174,18 +174,11 @@ impl Http2Conversation {
             Some(FaultKind::Silent) => return,
             Some(FaultKind::Close) => return sink.send_with(number, FaultKind::Close, &[]),
             Some(FaultKind::Refuse) => {
-                self.codec.reset(stream, ErrorCode::RefusedStream, sink.out);
+                self.codec.give_up(stream, Why::Refused, sink.out);
                 return self.part(stream, sink);
             }
             Some(FaultKind::Goaway) => return self.leave_before(stream, sink),
-            Some(FaultKind::Headers) => return wire::endless_head(stream, sink.out),
-            Some(FaultKind::Bomb) => return wire::bomb(stream, sink.out),
-            Some(FaultKind::Pings) => wire::pings(sink.out),
-            Some(FaultKind::Settings) => wire::settings(sink.out),
-            Some(FaultKind::Streams) => {
-                wire::setting(wire::MAX_CONCURRENT_STREAMS, 1, sink.out);
-            }
-            Some(FaultKind::Window) => wire::setting(wire::INITIAL_WINDOW_SIZE, 0, sink.out),
+            Some(fault) if self.codec.misbehave(stream, fault, sink.out) => return,
             _ => {}
         }
         let swaps = sink.shared().script.has(FaultKind::Swap);
@@ -195,13 +188,9 @@ impl Http2Conversation {
             return self.reply(stream, reply, asked, sink);
         }
         sink.settle();
-        let held = self.codec.held();
+        let held = self.codec.begin_kept();
         self.reply(stream, reply, asked, sink);
-        let bytes = mem::take(sink.out);
-        if self.codec.held() > held {
-            // The rest of it goes when the client allows more.
-            *sink.out = bytes;
-        } else {
+        if let Some(bytes) = self.codec.take_kept(held, sink.out) {
             self.send_kept(stream, number, fault, bytes, sink);
         }
         self.complete(sink);
@@ -231,23 +220,26 @@ impl Http2Conversation {
         bytes: Vec<u8>,
         sink: &mut Sink<'_>,
     ) {
+        let on = self.place(stream);
         match fault {
             Some(
                 kind @ (FaultKind::Truncate
                 | FaultKind::Reset
                 | FaultKind::Garbage
                 | FaultKind::Repeat),
-            ) => sink.send_with(number, kind, &bytes),
+            ) => {
+                if self.codec.spoil(on, number, kind, &bytes, sink) {
+                    self.part(stream, sink);
+                }
+            }
             Some(FaultKind::Cancel) => {
-                let content = wire::taken_apart(&bytes, stream, sink.out);
-                wire::data(stream, &content[..content.len() / 2], false, sink.out);
-                wire::reset(stream, sink.out);
-                // A long one is not over for the codec, which says the same again.
-                self.codec.reset(stream, ErrorCode::InternalError, &mut Vec::new());
+                let content = self.codec.send_head(on, &bytes, sink.out);
+                self.codec.send_piece(on, &content[..content.len() / 2], false, sink.out);
+                self.codec.break_off(stream, sink.out);
                 self.part(stream, sink);
             }
             Some(FaultKind::Slow) => {
-                let content = wire::taken_apart(&bytes, stream, sink.out);
+                let content = self.codec.send_head(on, &bytes, sink.out);
                 self.drip(stream, number, content, 0, monotonic_ns(), sink);
             }
             Some(FaultKind::Swap) if self.scripted.overtaken.is_none() => {
@@ -258,10 +250,11 @@ impl Http2Conversation {
             }
             _ => {
                 if let Some((_, other, first)) = self.scripted.overtaken.take() {
-                    wire::moved(&bytes, other, sink.out);
-                    wire::moved(&first, stream, sink.out);
+                    let other = self.place(other);
+                    self.codec.send_kept(other, &bytes, sink.out);
+                    self.codec.send_kept(on, &first, sink.out);
                 } else {
-                    sink.out.extend_from_slice(&bytes);
+                    self.codec.send_kept(on, &bytes, sink.out);
                 }
                 self.scripted.previous = Some(bytes);
             }
@@ -272,10 +265,11 @@ impl Http2Conversation {
     fn give_up_swap(&mut self, number: u64, sink: &mut Sink<'_>) {
         let alone = self.scripted.overtaken.take_if(|(alone, ..)| *alone == number);
         let Some((_, stream, bytes)) = alone else { return self.complete(sink) };
+        let on = self.place(stream);
         if let Some(previous) = self.scripted.previous.take() {
-            wire::moved(&previous, stream, sink.out);
+            self.codec.send_kept(on, &previous, sink.out);
         } else {
-            sink.out.extend_from_slice(&bytes);
+            self.codec.send_kept(on, &bytes, sink.out);
             self.scripted.swap_owed = true;
         }
         self.scripted.previous = Some(bytes);
@@ -294,9 +288,8 @@ impl Http2Conversation {
     ) {
         let end = content.len().min(gone + 1);
         let is_end = end == content.len();
-        // A WebSocket goes on behind its reply.
-        let goes_on = matches!(self.find(stream), Some(Answer::WebSocket(_)));
-        wire::data(stream, &content[gone..end], is_end && !goes_on, sink.out);
+        let on = self.place(stream);
+        self.codec.send_piece(on, &content[gone..end], is_end, sink.out);
         if is_end {
             return self.complete(sink);
         }
@@ -304,16 +297,21 @@ impl Http2Conversation {
         self.scripted.waiting.insert((now + SLOW_PACE, number), task);
     }
 
+    /// Where a reply goes: a WebSocket goes on behind its.
+    fn place(&mut self, stream: u32) -> Place {
+        let goes_on = matches!(self.find(stream), Some(Answer::WebSocket(_)));
+        Place { stream, goes_on }
+    }
+
     /// Leaves, having looked at no request from this stream on. Those before it are answered.
     fn leave_before(&mut self, stream: u32, sink: &mut Sink<'_>) {
         if self.scripted.has_left() {
             return;
         }
-        let last = stream.saturating_sub(2);
-        wire::goaway(last, sink.out);
-        self.scripted.last = Some(last);
-        self.scripted.forget(|stream| stream > last);
-        self.open.retain(|open| open.stream <= last);
+        self.codec.leave_before(stream, sink.out);
+        self.scripted.refused_from = Some(stream);
+        self.scripted.forget(|other| other >= stream);
+        self.open.retain(|open| open.stream < stream);
         self.complete(sink);
     }
 }

@@ -1,24 +1,24 @@
-//! Streams of events over HTTP/2, of which a connection may have many.
+//! Streams of events, of which a connection may have many.
 //!
 //! Knows answers that go on by themselves. Must not know which event is due when.
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::http2::Http2Server;
 use wiretrial_proto::sse::EVENT_STREAM;
 
-use super::{Answer, Http2Conversation, Open};
+use super::codec::Codec;
+use super::{Answer, Open, StreamedConversation};
 use crate::conversation::due::{Teller, tell_due};
 use crate::events::{Asked, EventStream};
 use crate::hub::Member;
 use crate::sink::{Reply, Sink};
 
 /// One stream of a connection.
-struct OneStream<'a> {
-    codec: &'a mut Http2Server,
+struct OneStream<'a, C> {
+    codec: &'a mut C,
     stream: u32,
 }
 
-impl Teller for OneStream<'_> {
+impl<C: Codec> Teller for OneStream<'_, C> {
     fn held(&self) -> usize {
         self.codec.held()
     }
@@ -28,7 +28,7 @@ impl Teller for OneStream<'_> {
     }
 }
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// Begins a stream of events, of which the first may be due at once.
     pub(super) fn begin_events(
         &mut self,

@@ -2,12 +2,13 @@
 //!
 //! Knows how an answer's fields are written. Must not know routes.
 
-use super::{FAULT, Http2Conversation};
+use super::codec::Codec;
+use super::{FAULT, StreamedConversation};
 use crate::content::TEXT;
 use crate::route::Method;
 use crate::sink::{Reply, Sink};
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     /// Sends a whole answer. `lines` are further fields, as HTTP/1.1 writes them.
     #[expect(clippy::too_many_arguments, reason = "they are the parts of one answer")]
     pub(super) fn give(

@@ -1,14 +1,15 @@
-//! Patterns over HTTP/2, of which a connection may have many under way.
+//! Patterns, of which a connection may have many under way.
 //!
 //! Knows pieces and their order. Must not know windows: the codec holds what has no room.
 
-use super::{Answer, Http2Conversation, Open};
+use super::codec::Codec;
+use super::{Answer, Open, StreamedConversation};
 use crate::content::{BYTES, pattern_from};
 use crate::route::Method;
 use crate::sink::{Reply, Sink};
 use crate::stage::WHOLE_REPLY;
 
-impl Http2Conversation {
+impl<C: Codec> StreamedConversation<C> {
     pub(super) fn begin_pattern(
         &mut self,
         stream: u32,
