@@ -89,6 +89,17 @@ def test_conversations_go_over_what_their_file_says(tmp_path: Path, scheme: str)
     assert f"shop.toml goes over {scheme} and {scheme}s, and not over http" in problem.value.line()
 
 
+def test_a_study_of_a_package_finds_the_files_of_contracts(tmp_path: Path) -> None:
+    folder = tmp_path / "_studies" / "which"
+    folder.mkdir(parents=True)
+    text = (STUDY % "").replace("shop.toml", "../../subjects/_contract/web/json.toml")
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    case, *_ = matrix.expand("s", document.read(folder), command="c", seed=1).cases
+    assert case.scenario.file == "json.toml"
+    assert case.traffic is not None
+    assert [route.name for route in case.traffic.routes] == ["json"]
+
+
 def test_users_and_arrivals_are_levels(tmp_path: Path) -> None:
     users = expanded(tmp_path, "users = [2, 8]").cases
     assert {case.load.connections for case in users} == {2, 8}

@@ -43,7 +43,7 @@ FAULTS = [
     ("fortunes", "unescaped", 'and is wanted to be not with "<script" in it'),
     ("fortunes", "no-charset", "fortunes: header Content-Type was 'text/html'"),
     ("fortunes", "no-more", "One more fortune, made while you wait"),
-    ("session", "oldest", "list again: $[0].id was 1000, and is wanted"),
+    ("session", "oldest", "list again: $[0].id was 1, and is wanted"),
     ("session", "ok-created", "create: status 200, not 201"),
 ]
 """What one session of a file finds, which goes before each load."""

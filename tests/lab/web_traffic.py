@@ -154,7 +154,8 @@ def _literal(text: str) -> str:
 
 
 def _toml(name: str, feed: str | None) -> str:
-    order = "unique" if name == "session" else "shuffled"
+    # A session takes the next account, so that nobody logs in twice at the same time.
+    order = "sequential" if name == "session" else "shuffled"
     fed = f'feed = {{file = "{feed}.csv", order = "{order}"}}\n' if feed else ""
     return f'base = "{BASE}"\n\n[[flow]]\nfile = "{name}.hurl"\n{fed}\n[load]\nusers = 32\n'
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from wiretrial.catalogues import SUBJECTS
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan import ClosedLoop, Expect, Http, HttpVersion, Message
@@ -27,6 +28,9 @@ from wiretrial.subjects.spec import TRAFFIC, ContractName, Protocol
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import Scenario, compile_at
 from wiretrial.traffic.loads import Instead, Sending
+
+FROM_SUBJECTS = "../../subjects/"
+"""How the studies that come with wiretrial name a file of a contract."""
 
 
 def _common(rate: Any) -> Any:
@@ -82,7 +86,7 @@ class Played(Limited, Shared, Common, Highest):
 
     def beside(self, folder: Path) -> Self:
         """The same with its file in the study's folder; what is wrong in the file is raised."""
-        found = self.model_copy(update={"traffic": str(folder / self.traffic)})
+        found = self.model_copy(update={"traffic": str(self._place(folder))})
         over = sessions.protocols(found.scenario)
         if "protocol" not in self.model_fields_set:
             return found.model_copy(update={"protocol": over[:1]})
@@ -93,6 +97,13 @@ class Played(Limited, Shared, Common, Highest):
                 f'write protocol = "{over[0]}", or another base in {self.traffic}',
             )
         return found
+
+    def _place(self, folder: Path) -> Path:
+        """Where the file is. In a package the files of contracts lie elsewhere."""
+        beside, root = folder / self.traffic, SUBJECTS.root()
+        if beside.exists() or root is None or not self.traffic.startswith(FROM_SUBJECTS):
+            return beside
+        return root / self.traffic.removeprefix(FROM_SUBJECTS)
 
     def require_own_pace(self) -> None:
         """Raises where trials decide the rate, and the file's users would hold it back."""
