@@ -1,4 +1,4 @@
-"""QPACK with a dynamic table and without, as ours and `pylsqpack` (over ls-qpack) write and read it."""
+"""QPACK with a dynamic table and without, as ours and `pylsqpack` (ls-qpack) write and read it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_blocks_that_refer_to_a_table_are_read_alike(drive: Drive) -> None:
             decoder.feed_encoder(said + instructions)
             words.append(f"{4 * stream}:{(said + instructions).hex()}:{block.hex()}")
             said = b""
-            # What theirs would have said of it, or ours: that it has the entries, and has read the block.
+            # What a decoder says of it: that it has the entries, and has read the block.
             answer, _ = decoder.feed_header(4 * stream, block)
             if answer:
                 encoder.feed_decoder(answer)
