@@ -11,7 +11,7 @@ use std::os::fd::AsFd as _;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::quic::{
-    Event, Handle, QuicServer, QuicServerConfig, Scratch as Datagrams, UdpSettings,
+    Event, Handle, QuicServer, QuicServerConfig, Scratch as Datagrams, Share, UdpSettings,
 };
 use wiretrial_net::{Driver, Key, NetError, Ready};
 use wiretrial_proto::Scratch;
@@ -74,21 +74,27 @@ impl Doors {
         Self { all: Vec::new(), connections: Slab::new(FIRST), input: Vec::new() }
     }
 
-    /// Opens a socket.
+    /// Opens a socket, for the thread with this index of so many.
     pub(crate) fn open(
         &mut self,
         config: &QuicServerConfig,
         address: SocketAddr,
-        (several, is_first): (bool, bool),
+        (index, threads): (usize, usize),
         key: Key,
         driver: &mut Driver,
     ) -> Result<(), NetError> {
         let udp = UdpSettings { receive_buffer: Some(RECEIVE_BUFFER), ..UdpSettings::default() };
-        if several && is_first {
+        let several = threads > 1;
+        if several && index == 0 {
             // As with listeners: one alone tells whether another server is there.
             drop(QuicServer::bind(config, address, false, &udp)?);
         }
-        let server = QuicServer::bind(config, address, several, &udp)?;
+        let server = match (u8::try_from(index), u8::try_from(threads)) {
+            (Ok(index), Ok(of)) if several => {
+                QuicServer::bind_share(config, address, Share { index, of }, &udp)?
+            }
+            _ => QuicServer::bind(config, address, several, &udp)?,
+        };
         driver.watch(key, server.as_fd(), false)?;
         self.all.push(Door {
             server,

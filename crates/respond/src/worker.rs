@@ -73,12 +73,11 @@ impl Worker {
     ) -> Result<Self, RespondError> {
         let mut entrances = Vec::with_capacity(endpoints.len());
         let mut doors = Doors::new();
-        let several = shared.counters.len() > 1;
+        let place = (index, shared.counters.len());
         let mut behind = endpoints.len() as u32;
         for (slot, endpoint) in (0..).zip(endpoints) {
             let keys = [slot, behind].map(|slot| Key { slot, generation: 0 });
-            let is_first = index == 0;
-            let listener = listen(&endpoint, keys, several, is_first, &mut driver, &mut doors);
+            let listener = listen(&endpoint, keys, place, &mut driver, &mut doors);
             behind += u32::from(endpoint.quic.is_some());
             let listener = listener.map_err(RespondError::Listen)?;
             entrances.push(Entrance { listener, endpoint });
@@ -341,27 +340,28 @@ impl Worker {
 }
 
 /// Listens at an address, and on its UDP port where HTTP/3 is answered beside it. `keys`: the listener's,
-/// and the door's.
+/// and the door's; `place`: which of how many threads it is for.
 fn listen(
     endpoint: &Endpoint,
     keys: [Key; 2],
-    several: bool,
-    is_first: bool,
+    place: (usize, usize),
     driver: &mut Driver,
     doors: &mut Doors,
 ) -> Result<Listener, NetError> {
     let Endpoint { address, quic, .. } = endpoint;
     let [key, door] = keys;
+    let (index, threads) = place;
+    let several = threads > 1;
     let mut tries = 0;
     loop {
-        if several && is_first {
+        if several && index == 0 {
             // Whoever shares would also share with another server's threads, and be given a
             // part of its connections. One listener alone tells whether somebody is there.
             drop(driver.listen(key, *address, false)?);
         }
         let listener = driver.listen(key, *address, several)?;
         let Some(config) = quic else { return Ok(listener) };
-        match doors.open(config, listener.local_addr(), (several, is_first), door, driver) {
+        match doors.open(config, listener.local_addr(), place, door, driver) {
             Ok(()) => return Ok(listener),
             Err(error) => {
                 tries += 1;

@@ -9,6 +9,7 @@ use crate::quic::client::ClientCore;
 use crate::quic::connection::{Connection, Event};
 use crate::quic::counters::{ServerCounters, SocketCounters};
 use crate::quic::datagram::{Scratch, Transmit};
+use crate::quic::ids::Share;
 use crate::quic::server::{Handle, ServerCore};
 use crate::quic::settings::{QuicClientConfig, QuicServerConfig};
 use crate::quic::socket::{UdpSettings, UdpSocket};
@@ -126,6 +127,22 @@ impl QuicServer {
     ) -> Result<Self, NetError> {
         let socket = UdpSocket::bind(address, reuse_port, udp)?;
         Ok(Self { core: ServerCore::new(config), line: Line { socket, stuck: None } })
+    }
+
+    /// Opens one of several sockets at an address. A connection stays with its socket wherever its client
+    /// moves, as far as the kernel lets datagrams be dealt out by what is in them.
+    ///
+    /// # Errors
+    /// As [`QuicServer::bind`].
+    pub fn bind_share(
+        config: &QuicServerConfig,
+        address: SocketAddr,
+        share: Share,
+        udp: &UdpSettings,
+    ) -> Result<Self, NetError> {
+        let server = Self::bind(&config.shared(share), address, true, udp)?;
+        server.line.socket.deal_by_connection(share.of);
+        Ok(server)
     }
 
     /// The address at which it is.

@@ -37,6 +37,7 @@ pub use counters::{ConnectionCounters, ServerCounters, SocketCounters};
 pub use datagram::{Arena, Arrival, Scratch, Transmit};
 pub use ends::{QuicClient, QuicServer};
 pub use fault::Fault;
+pub use ids::Share;
 pub use server::{Handle, ServerCore};
 pub use settings::{
     Congestion, QuicClientConfig, QuicClientSettings, QuicServerConfig, QuicServerSettings,

@@ -15,7 +15,7 @@ use quinn_proto::{
 use ring::hmac;
 
 use crate::quic::datagram::MOST_BYTES;
-use crate::quic::ids::Ids;
+use crate::quic::ids::{Ids, Share};
 use crate::random::Random;
 use crate::tls::{Alpn, client_for_quic, server_for_quic};
 use crate::{ClientTlsSettings, NetError};
@@ -237,6 +237,7 @@ pub struct QuicServerConfig {
     pub(super) common: Common,
     pub(super) retry: bool,
     pub(super) most_connections: usize,
+    resets: bool,
 }
 
 impl QuicServerConfig {
@@ -258,7 +259,16 @@ impl QuicServerConfig {
             common: common(alpn, &settings.transport),
             retry: settings.retry,
             most_connections: settings.most_connections.unwrap_or(usize::MAX),
+            resets: settings.reset.is_some(),
         })
+    }
+
+    /// The same for one of several sockets, whose connections are told by their numbers.
+    pub(super) fn shared(&self, share: Share) -> Self {
+        let (mut endpoint, resets) = ((*self.endpoint).clone(), self.resets);
+        let ids = move || Ids { seeded: None, resets, share: Some(share) };
+        endpoint.cid_generator(move || Box::new(ids()));
+        Self { endpoint: Arc::new(endpoint), ..self.clone() }
     }
 }
 
@@ -286,7 +296,9 @@ fn endpoint(
         config.reset_key(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, key)));
     }
     let resets = reset.is_some();
-    config.cid_generator(move || Box::new(Ids { seeded: seed.map(Random::new), resets }));
+    config.cid_generator(move || {
+        Box::new(Ids { seeded: seed.map(Random::new), resets, share: None })
+    });
     if let Some(seed) = seed {
         let mut random = Random::new(seed ^ 0x5eed);
         let mut bytes = [0; 32];

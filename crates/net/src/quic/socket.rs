@@ -99,6 +99,12 @@ impl UdpSocket {
         Ok(socket)
     }
 
+    /// Has the kernel find one of so many sockets at this address by the number of a datagram's connection
+    /// in place of the peer's address. A kernel that refuses goes by that, as before.
+    pub(super) fn deal_by_connection(&self, sockets: u8) {
+        let _ = udp::deal_by_connection(self.fd.as_fd(), sockets);
+    }
+
     fn open(address: SocketAddr, settings: &UdpSettings) -> Result<Self, NetError> {
         let is_ipv4 = address.is_ipv4();
         let family = if is_ipv4 { AddressFamily::INET } else { AddressFamily::INET6 };

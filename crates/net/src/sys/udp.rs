@@ -130,6 +130,40 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Heard
     Ok(heard)
 }
 
+/// Has the kernel deal datagrams out among so many sockets that share an address: the first byte of the
+/// connection's number (RFC 8999), divided by how many there are, leaves the index of the socket.
+pub(crate) fn deal_by_connection(socket: BorrowedFd<'_>, sockets: u8) -> Result<(), Errno> {
+    // Classic BPF: what is done, where to go on, and with which number (`linux/filter.h`).
+    const LOAD_BYTE: u16 = 0x30;
+    const JUMP: u16 = 0x05;
+    const JUMP_IF_SET: u16 = 0x45;
+    const REMAINDER: u16 = 0x94;
+    const RETURN: u16 = 0x16;
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let mut steps = [
+        step(LOAD_BYTE, 0, 0, 0),
+        // A long header: behind the version and a length; a short one: behind the first byte.
+        step(JUMP_IF_SET, 0, 2, 0x80),
+        step(LOAD_BYTE, 0, 0, 6),
+        step(JUMP, 0, 0, 1),
+        step(LOAD_BYTE, 0, 0, 1),
+        step(REMAINDER, 0, 0, sockets.max(1).into()),
+        step(RETURN, 0, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the kernel reads one sock_fprog and as many steps as it says, and both outlive the call.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_REUSEPORT_CBPF,
+            (&raw const program).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    };
+    if done < 0 { Err(last_errno()) } else { Ok(()) }
+}
+
 /// `setsockopt` with a number.
 pub(crate) fn set_option(
     socket: BorrowedFd<'_>,

@@ -9,7 +9,7 @@ use crate::common::quic::{Cut, Line, converse, server};
 use crate::common::session::{Contents, number};
 use crate::common::{WANTED, assert_answered, await_all_gone, pattern};
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_net::quic::{Direction, TransportSettings};
+use wiretrial_net::quic::{Direction, Read, TransportSettings};
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http3::qpack::{self, Secrecy};
 use wiretrial_proto::http3::{
@@ -22,6 +22,8 @@ const MS: u64 = 1_000_000;
 /// As long as one can wait to be sure that nothing comes.
 const SILENCE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(20);
+/// More than anybody takes.
+const MOST: usize = 100 << 20;
 const NO_ERROR: u64 = 0x100;
 const INTERNAL_ERROR: u64 = 0x102;
 
@@ -220,7 +222,6 @@ fn begun(method: &str, target: &str) -> Vec<u8> {
 
 #[test]
 fn who_does_not_read_is_neither_written_to_nor_read_from() {
-    const MOST: usize = 100 << 20;
     let server = server(Script::default(), 1);
     let narrow = TransportSettings { stream_window: 10_000, ..TransportSettings::default() };
     let mut line = Line::to(&server, narrow);
@@ -253,6 +254,34 @@ fn who_does_not_read_is_neither_written_to_nor_read_from() {
     // The others are served all the while.
     let replies = ask(&server, TransportSettings::default(), &WANTED[2..3]);
     assert_eq!(replies, [(200, wiretrial_respond::MESSAGE.to_vec())]);
+}
+
+#[test]
+fn a_client_that_moves_stays_with_its_thread() {
+    let server = server(Script::default(), 4);
+    for _ in 0..3 {
+        let mut line = Line::to(&server, TransportSettings::default());
+        while line.client.connection().is_handshaking() {
+            line.turn();
+            while line.client.event(monotonic_ns()).is_some() {}
+        }
+        for at in 0..7 {
+            if at > 0 {
+                line.move_on();
+            }
+            let connection = line.client.connection();
+            let stream = connection.open(Direction::Bidirectional, monotonic_ns()).unwrap();
+            connection.send(stream, &begun("GET", "/message"), true, monotonic_ns()).unwrap();
+            let (mut reply, since) = (Vec::new(), monotonic_ns());
+            while line.client.connection().read(stream, &mut reply, MOST) != Ok(Read::Finished) {
+                assert!(monotonic_ns() - since < PATIENCE.as_nanos() as u64, "it is lost");
+                line.turn();
+                while line.client.event(monotonic_ns()).is_some() {}
+            }
+            assert!(reply.ends_with(wiretrial_respond::MESSAGE));
+        }
+    }
+    assert_eq!(server.stats().accepted, 3);
 }
 
 #[test]

@@ -24,6 +24,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Streams that a client learns of at a time.
 const AHEAD: u64 = 64;
 
+const KEY: Key = Key { slot: 0, generation: 0 };
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A server that answers HTTP/3 beside HTTPS.
@@ -70,6 +72,7 @@ pub(crate) struct Line {
     pub(crate) client: QuicClient,
     driver: Driver,
     datagrams: Datagrams,
+    address: SocketAddr,
 }
 
 impl Line {
@@ -87,8 +90,14 @@ impl Line {
         let client =
             QuicClient::connect(&config, address, &UdpSettings::default(), monotonic_ns()).unwrap();
         let mut driver = Driver::new(&DriverConfig::default()).unwrap();
-        driver.watch(Key { slot: 0, generation: 0 }, client.as_fd(), false).unwrap();
-        Self { client, driver, datagrams: Datagrams::default() }
+        driver.watch(KEY, client.as_fd(), false).unwrap();
+        Self { client, driver, datagrams: Datagrams::default(), address }
+    }
+
+    /// Goes on from another port.
+    pub(crate) fn move_on(&mut self) {
+        self.client.rebind(self.address, &UdpSettings::default()).unwrap();
+        self.driver.watch(KEY, self.client.as_fd(), false).unwrap();
     }
 
     /// Sends what there is, waits a little, and takes in what came.
