@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,25 @@ def test_the_example_of_the_docs_gives_the_ratio_of_the_report(file: Path, tmp_p
 def test_no_kept_page_is_older_than_the_code_that_makes_it(study: Path) -> None:
     for name, text in remade.made(study).items():
         assert (study / name).read_text(encoding="utf-8") == text, "write it: make results"
+
+
+def test_figures_are_kept_with_as_many_digits_as_every_processor_gives(
+    results: ResultsFolder,
+) -> None:
+    kept = json.loads(found.of_report(reports.whole(results)).to_json())
+    figures = list(floats(kept))
+    assert figures
+    assert all(float(f"{one:.9g}") == one for one in figures)
+
+
+def floats(kept: object) -> Iterator[float]:
+    """Every figure of what is kept."""
+    match kept:
+        case float():
+            yield kept
+        case dict() | list():
+            for one in kept.values() if isinstance(kept, dict) else kept:
+                yield from floats(one)
 
 
 def test_the_page_of_claims_says_what_is_kept() -> None:

@@ -15,7 +15,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,6 +28,8 @@ from wiretrial.results.answers import KEPT
 
 SCHEMA: Final = "wiretrial-found"
 PAGE = "RESULTS.md"
+DIGITS = 9
+"""So many of a figure are kept: what is behind them may differ between processors."""
 NOTHING_YET = "Nothing is kept yet: the study has not been run whole."
 
 
@@ -58,7 +60,7 @@ class Found(BaseModel):
     def to_json(self) -> str:
         """As it is kept: what says nothing is left out."""
         kept = self.model_dump(mode="json", exclude_defaults=True)
-        whole = {"schema": self.schema_name, "version": self.version, **kept}
+        whole = {"schema": self.schema_name, "version": self.version, **_rounded(kept)}
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -119,6 +121,18 @@ def read(study: Path) -> Found | None:
     """What is kept in a study's folder; None where nothing is."""
     path = study / KEPT
     return Found.model_validate_json(path.read_bytes()) if path.is_file() else None
+
+
+def _rounded(kept: Any) -> Any:
+    """The same with figures of `DIGITS` digits."""
+    match kept:
+        case float():
+            return float(f"{kept:.{DIGITS}g}")
+        case dict():
+            return {key: _rounded(value) for key, value in kept.items()}
+        case list():
+            return [_rounded(value) for value in kept]
+    return kept
 
 
 def _caption(svg: str) -> str:
