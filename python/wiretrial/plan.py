@@ -31,6 +31,8 @@ SECURE: Final = frozenset(
 
 HttpVersion = Literal["1.1", "2", "auto"]
 """auto: over TLS the one that the server picks (ALPN), else 1.1."""
+AnyHttpVersion = HttpVersion | Literal["3"]
+"""3: over QUIC, for requests of one kind to https; files do not say it."""
 HeaderProfile = Literal["constant", "partly", "unique"]
 """Which of ten header fields, like those of a browser, are new in each request: none; the cookie
 and the request's id; all."""
@@ -55,9 +57,9 @@ class Windows(_Part):
 class Http(_Part):
     """HTTP parts of a request. `method` None: GET without a payload, POST with one."""
 
-    version: HttpVersion = "1.1"
-    """2: HTTP/2, whose streams are `load.depth`. The usual version and windows are not written, so
-    that plans and the digests of studies are what they were before there were others."""
+    version: AnyHttpVersion = "1.1"
+    """2 and 3: streams are `load.depth`. The usual version and windows are not written, so that
+    plans and the digests of studies are what they were before there were others."""
     windows: Windows | None = None
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()

@@ -110,11 +110,12 @@ class TrafficFigures(_Part):
 class Spoken(_Part):
     """Which HTTP is spoken, and from where that is known.
 
-    `streams`: those that the server lets be open at once on a connection; None: any number.
-    `window`, `connection_window`: what it may send before it is allowed more, bytes.
+    `streams`: those that the server lets be open at once on a connection; None: any number, or
+    HTTP/3. `window`, `connection_window`: what it may send before it is allowed more, bytes, over
+    HTTP/2.
     """
 
-    version: Literal["1.1", "2"]
+    version: Literal["1.1", "2", "3"]
     by: Literal["alpn", "no-alpn", "prior-knowledge"]
     streams: int | None = None
     window: int | None = None
@@ -147,6 +148,27 @@ class Http2Figures(_Part):
     stream_exhausted_ns: int = 0
     connections_exhausted: int = 0
     connection_exhausted_ns: int = 0
+
+
+class Http3Figures(_Part):
+    """What came in the way of messages over HTTP/3, and how QUIC carried them.
+
+    All but `refused` is counted when a connection ends. `sends`, `receives`: calls to the kernel.
+    `datagrams_dropped`: by this machine, whose buffer was full. `sends_held_ns`: for how long
+    messages that were given to QUIC waited for a window of the server's.
+    """
+
+    goaways: int = 0
+    refused: int = 0
+    datagrams_sent: int = 0
+    sends: int = 0
+    datagrams_received: int = 0
+    receives: int = 0
+    datagrams_dropped: int = 0
+    packets_sent: int = 0
+    packets_lost: int = 0
+    congestion_events: int = 0
+    sends_held_ns: int = 0
 
 
 class Profiled(_Part):
@@ -295,6 +317,7 @@ class Interval(_Part):
     disturbed: bool
     histograms: dict[str, str] = Field(default_factory=dict)
     http2: Http2Figures | None = None
+    http3: Http3Figures | None = None
     traffic: TrafficFigures | None = None
 
 
@@ -327,6 +350,7 @@ class Summary(_Part):
     examples: dict[str, str] = Field(default_factory=dict)
     histograms: dict[str, str] = Field(default_factory=dict)
     http2: Http2Figures | None = None
+    http3: Http3Figures | None = None
     traffic: TrafficFigures | None = None
 
 

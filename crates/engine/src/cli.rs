@@ -185,7 +185,7 @@ pub(crate) struct LoadFlags {
     /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) greetings: u8,
-    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth, of ws and wss a WebSocket each (RFC 8441).
+    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), 2 or 1.1, else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth, of ws and wss a WebSocket each (RFC 8441). 3: over QUIC (https), where auto never goes; its streams are --depth, too.
     #[arg(long, value_enum, default_value = "auto", value_name = "VERSION")]
     pub(crate) http: HttpVersion,
     /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
@@ -302,6 +302,9 @@ pub(crate) enum HttpVersion {
     /// HTTP/2.
     #[value(name = "2")]
     Two,
+    /// HTTP/3, over QUIC.
+    #[value(name = "3")]
+    Three,
     /// Over TLS the one that the server picks, else HTTP/1.1.
     Auto,
 }

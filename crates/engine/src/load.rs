@@ -150,6 +150,7 @@ fn version(flags: &LoadFlags) -> HttpVersionDocument {
     let is_windowed = flags.window.is_some() || flags.connection_window.is_some();
     match flags.http {
         HttpVersion::Two => HttpVersionDocument::Two,
+        HttpVersion::Three => HttpVersionDocument::Three,
         HttpVersion::Auto if is_windowed => HttpVersionDocument::Two,
         HttpVersion::Auto if flags.url.starts_with("https:") => HttpVersionDocument::Auto,
         HttpVersion::Auto | HttpVersion::One => HttpVersionDocument::One,

@@ -4,10 +4,16 @@
 //! anything happens: it is handed `now`.
 
 mod buffers;
+mod datagrams;
+mod dial;
+mod ending;
+mod intake;
 mod ledger;
+mod link;
 mod outcome;
 mod partial;
 mod queue;
+mod quic;
 mod receive;
 mod right;
 mod setup;
@@ -15,11 +21,14 @@ mod streams;
 mod talk;
 mod witness;
 
-use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
+use wiretrial_net::{Driver, NetError};
 use wiretrial_proto::{ClientSession as _, Fill, Message};
 
 pub(crate) use buffers::Buffers;
+pub(crate) use dial::Dial;
+pub(crate) use ending::{Ending, Finished};
 pub(crate) use ledger::{Ledger, Pending};
+pub(crate) use link::{AnyTransport, Link};
 pub(crate) use outcome::Expected;
 pub(crate) use outcome::FORESEEN;
 pub(crate) use queue::{Queue, Waiting};
@@ -33,7 +42,6 @@ use crate::clock::Nanos;
 use crate::measure::{Class, Recorder};
 use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
-use crate::protocol::Protocol;
 use crate::source::traffic::Request;
 use crate::source::{LONG, Payloads};
 
@@ -55,13 +63,6 @@ pub(crate) enum State {
     Opening,
     /// Requests may be sent.
     Ready,
-}
-
-/// What a connection consists of while it has a socket.
-#[derive(Debug)]
-pub(crate) struct Link {
-    pub(crate) transport: Transport,
-    pub(crate) session: Protocol,
 }
 
 /// One connection. There may be a million of them, of which most wait: what only a busy one needs is
@@ -94,43 +95,6 @@ pub(crate) struct Connection {
     pub(crate) attempts: u8,
     /// The kernel took not all of the last flush.
     pub(crate) congested: bool,
-}
-
-/// What a connection was when it ended.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    /// None: the kernel refused the socket.
-    pub(crate) link: Option<Link>,
-    /// Requests could be sent.
-    pub(crate) was_ready: bool,
-    /// Requests were sent.
-    pub(crate) served: bool,
-}
-
-/// Why a connection ends.
-#[derive(Debug)]
-pub(crate) enum Ending {
-    /// As the plan or the peer had announced; what is in flight goes on on the next connection.
-    Orderly(&'static str),
-    /// What is in flight has failed.
-    Failed(Class, String),
-    /// The peer took its leave between two messages, and may do so with all its connections at once.
-    Farewell(String),
-}
-
-impl Ending {
-    /// The same of a connection that nothing was asked on, for people; none where that is as planned.
-    pub(crate) fn before_any_request(&self) -> Option<(Class, String)> {
-        match self {
-            Self::Failed(class, text) => Some((*class, text.clone())),
-            Self::Farewell(text) => Some((Class::Closed, text.clone())),
-            Self::Orderly("server") => {
-                let text = "the server closed the connection before it was asked anything";
-                Some((Class::Closed, text.to_owned()))
-            }
-            Self::Orderly(_) => None,
-        }
-    }
 }
 
 impl Connection {
@@ -321,10 +285,11 @@ impl Connection {
         payloads: &mut Payloads,
         buffers: &mut Buffers,
         recorder: &mut Recorder,
+        now: Nanos,
     ) -> Result<(), NetError> {
         let Some(link) = &mut self.link else { return Ok(()) };
         loop {
-            let flushed = link.transport.flush(driver)?;
+            let flushed = link.flush(driver, buffers, now)?;
             recorder.bytes.sent += flushed.bytes as u64;
             self.congested = !flushed.done;
             let Some(partial) = self.partial.as_mut().filter(|_| flushed.done) else { break };
@@ -353,28 +318,8 @@ impl Connection {
     /// Something waits for a flush, or did when the last one was over: with TLS, a fill sends
     /// what waited, and only another flush tells that nothing is left.
     pub(crate) fn has_output(&self) -> bool {
-        let waits = self.link.as_ref().is_some_and(|link| link.transport.has_output());
+        let waits = self.link.as_ref().is_some_and(Link::has_output);
         waits || self.congested || self.ledger.has_unstamped()
-    }
-
-    /// What a connection waited for that did not come to stand in time.
-    pub(crate) fn ungreeted(&self) -> String {
-        let left = self.greetings;
-        format!("the connection did not stand in time: {left} of the greetings did not come")
-    }
-
-    /// Why a broken connection ends, with what it was doing.
-    pub(crate) fn broken(&self, error: &NetError) -> Ending {
-        let doing = match self.state {
-            State::Securing => ", in the TLS handshake",
-            State::Opening => ", in the upgrade",
-            State::Ready if self.ledger.is_empty() => ", between messages",
-            State::Ready if self.has_begun() => ", inside a reply",
-            State::Ready => ", while a reply was awaited",
-            State::Idle | State::Backoff | State::Connecting => "",
-        };
-        let doing = if error.class() == NetErrorClass::Tls { "" } else { doing };
-        Ending::Failed(Class::from(error.class()), format!("{error}{doing}"))
     }
 
     /// Has something of a reply come, or of what may be one?

@@ -22,6 +22,7 @@ use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, DriverConfig, Po
 use wiretrial_proto::MessageKind;
 
 use crate::clock::{Clock, Monotonic, Nanos};
+use crate::connection::Dial;
 use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::http2::Spoken;
@@ -45,7 +46,8 @@ const RETRY: Nanos = Nanos::from_millis(50);
 pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) addresses: Vec<SocketAddr>,
-    pub(crate) tls: Option<ClientTls>,
+    /// How connections are made.
+    pub(crate) dial: Dial,
     pub(crate) factory: ProtocolFactory,
     pub(crate) verifier: Verifier,
     /// Kind of a right reply; none where the protocol has no kinds, or any will do.
@@ -103,15 +105,15 @@ pub(crate) fn prepare(
     let routes = routes(&plan);
     let (mut factory, if_http2) = factories(said.unwrap_or(&plan), routes.as_deref())?;
     plan.target.agrees = if_http2.is_some();
-    let tls = client_tls(&plan.target)?;
+    let dial = dial(&plan)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
     let deadline = clock.now() + plan.phases.connect;
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());
     let answer = loop {
-        let (tls, factory, if_http2) = (tls.as_ref(), &factory, if_http2.as_ref());
-        let asking = Asking { plan: &plan, tls, factory, if_http2, clock, control };
+        let (dial, factory, if_http2) = (&dial, &factory, if_http2.as_ref());
+        let asking = Asking { plan: &plan, dial, factory, if_http2, clock, control };
         match asking.each(&candidates, deadline) {
             Ok(answer) => break answer,
             Err(_) if control.is_stopping() => {
@@ -140,7 +142,7 @@ pub(crate) fn prepare(
         addresses: if plan.target.addresses.is_empty() { vec![answer.address] } else { candidates },
         kind: factory.reply_kind().filter(|_| verifier.is_exact()),
         status: (plan.target.url.scheme == Scheme::Http).then_some(plan.target.expect.status),
-        tls,
+        dial,
         factory,
         verifier,
         reply_bytes: answer.length,
@@ -188,10 +190,23 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
-/// Whom connections trust, and what they offer to speak.
-pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
-    let Some(tls) = &plan.tls else { return Ok(None) };
+/// How connections are made: whom they trust, and what they offer to speak.
+pub(crate) fn dial(plan: &Plan) -> Result<Dial, Refusal> {
+    let target = &plan.target;
+    let Some(settings) = client_tls(target) else { return Ok(Dial::Plain) };
+    let dial = if target.http3 {
+        Dial::quic(settings, plan.load.depth)
+    } else {
+        ClientTls::new(&settings).map(Dial::Tls)
+    };
+    dial.map_err(|error| refusal::target(&error, None))
+}
+
+/// Whom they trust, and what they offer to speak; none: without TLS.
+fn client_tls(plan: &Target) -> Option<ClientTlsSettings> {
+    let tls = plan.tls.as_ref()?;
     let alpn = match plan.url.scheme {
+        Scheme::Http if plan.http3 => vec![Alpn::Http3],
         Scheme::Http if plan.agrees => vec![Alpn::Http2, Alpn::Http11],
         Scheme::Http | Scheme::WebSocket if plan.http2 => vec![Alpn::Http2],
         // WebSocket begins as HTTP/1.1 elsewhere.
@@ -202,14 +217,13 @@ pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
         // No name is registered for a byte stream.
         Scheme::Stream | Scheme::Styx(_, Carrier::Stream) => Vec::new(),
     };
-    let settings = ClientTlsSettings {
+    Some(ClientTlsSettings {
         ca_file: tls.ca_file.clone(),
         insecure: tls.insecure,
         server_name: tls.server_name.clone(),
         resumption: tls.resumption,
         alpn,
-    };
-    ClientTls::new(&settings).map(Some).map_err(|error| target(&error, None))
+    })
 }
 
 fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {
@@ -222,7 +236,7 @@ fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {
 /// What it takes to ask.
 struct Asking<'p, C> {
     plan: &'p Plan,
-    tls: Option<&'p ClientTls>,
+    dial: &'p Dial,
     factory: &'p ProtocolFactory,
     /// The same in HTTP/2, where the server may pick it.
     if_http2: Option<&'p ProtocolFactory>,
@@ -261,7 +275,7 @@ impl<C: Clock> Asking<'_, C> {
         let last = own.map(|first| first + u64::from(u32::MAX));
         let (number, numbered) = (last.unwrap_or(PREFLIGHT_NUMBER), self.factory.is_numbered());
         let line = Line { address, session, number, numbered, if_http2 };
-        let exchange = Exchange::begin(self.plan, self.tls, line, self.clock)?;
+        let exchange = Exchange::begin(self.plan, self.dial, line, self.clock)?;
         exchange.run(self.control, deadline)
     }
 }

@@ -41,6 +41,7 @@ fn bytes_come_back_with_and_without_several_datagrams_per_call() {
         let connection = world.clients[0].connection().counters(monotonic_ns());
         assert_eq!(sent.datagrams_sent, connection.datagrams_sent, "{sent:?}");
         assert_eq!(sent.bytes_sent, connection.bytes_sent);
+        assert_eq!(world.clients[0].bytes(), (sent.bytes_sent, sent.bytes_received));
         assert!(connection.rtt_ns > 0 && connection.congestion_window > 0, "{connection:?}");
         assert!(received.bytes_received >= LARGE as u64, "{received:?}");
         if segments {

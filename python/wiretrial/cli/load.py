@@ -29,6 +29,7 @@ Examples:
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load https://127.0.0.1:8443/ -c 10 --streams 10 --cacert ca.pem
   wiretrial load https://127.0.0.1:8443/ --http 2 --header-profile unique --cacert ca.pem
+  wiretrial load https://127.0.0.1:8443/ --http 3 -c 10 --streams 10 --cacert ca.pem
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'

@@ -29,10 +29,11 @@ class OnAgentLoss(StrEnum):
 
 
 class HttpVersions(StrEnum):
-    """Versions of HTTP that the generator speaks. AUTO: over TLS the one that the server picks."""
+    """Versions of HTTP that the generator speaks. AUTO: over TLS ONE or TWO, as a server picks."""
 
     ONE = "1.1"
     TWO = "2"
+    THREE = "3"
     AUTO = "auto"
 
 

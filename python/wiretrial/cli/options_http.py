@@ -33,9 +33,10 @@ Version = Annotated[
     options.HttpVersions,
     typer.Option(
         "--http",
-        help="Version of HTTP. auto: https:// URLs in the one that the server picks (ALPN), "
-        "http:// in 1.1. 2: over TLS by ALPN, else from the first byte; of ws and wss, WebSockets "
-        "on its streams (RFC 8441).",
+        help="Version of HTTP. auto: https:// URLs in the one that the server picks of 2 and 1.1 "
+        "(ALPN), http:// in 1.1. 2: over TLS by ALPN, else from the first byte; of ws and wss, "
+        "WebSockets on its streams (RFC 8441). 3: https:// URLs over QUIC, which auto never picks; "
+        "its streams are --streams, too.",
         rich_help_panel=screen.LOAD,
     ),
 ]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from wiretrial import quantities
 from wiretrial.cli.options import Asked, HttpVersions
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import HttpVersion, Windows
+from wiretrial.plan import AnyHttpVersion, HttpVersion, Windows
 from wiretrial.subjects.spec import Protocol
 from wiretrial.words import HTTP, SOCKETS
 
@@ -27,8 +27,11 @@ def in_flight(depth: str | None, streams: str | None) -> str:
     return streams or depth or "1"
 
 
-def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
+def version_of(protocol: Protocol, asked: Asked) -> AnyHttpVersion:
     """The version that the plan says. What only HTTP/2 has asks for HTTP/2."""
+    if asked.http is HttpVersions.THREE:
+        _require_quic(protocol, asked)
+        return "3"
     needs = _of_http2(asked)
     if needs == "--streams" and protocol in CALLS:
         # A call is a stream by itself, which the engine knows.
@@ -51,6 +54,23 @@ def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
             if needs:
                 return "2"
             return "auto" if protocol == "https" else "1.1"
+
+
+def _require_quic(protocol: Protocol, asked: Asked) -> None:
+    """Raises where HTTP/3 is asked for with what does not go over it."""
+    if protocol == "http":
+        raise UsageProblem(
+            "--http 3 is always encrypted, and http:// URLs are not",
+            "use https://, or --http 2 or 1.1",
+        )
+    if protocol != "https":
+        raise UsageProblem(
+            f"--http 3 is for https:// URLs, not for {protocol}://", "leave --http out"
+        )
+    if asked.sse:
+        raise UsageProblem("--sse goes over HTTP/2 and HTTP/1.1", "use --http 2 or 1.1")
+    if needs := _of_http2(replace(asked, streams=None)):
+        raise UsageProblem(f"{needs} is of HTTP/2", f"leave {needs} out, or use --http 2")
 
 
 def carries_sockets(protocol: Protocol, asked: Asked) -> bool:

@@ -99,6 +99,11 @@ def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
 
 def instead(loop: Loop, asked: Asked, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
     """What the command line says; `default`: what -c is where it is not given."""
+    if asked.http is HttpVersions.THREE:
+        raise UsageProblem(
+            "--http 3 is for one URL: traffic files go over HTTP/2 and HTTP/1.1",
+            "use --http 2 or leave it out",
+        )
     streams = None if loop.depth == "1" else quantities.count(loop.depth, "--streams")
     # Where no version is asked for, the file's counts: its replies may be of that one.
     version: HttpVersion | None = "2" if asked.http is HttpVersions.TWO else None

@@ -21,6 +21,7 @@ from wiretrial.snapshot import (
     Failure,
     Generator,
     Http2Figures,
+    Http3Figures,
     Interval,
     Phase,
     Snapshot,
@@ -135,6 +136,7 @@ class _SoFar:
     cost: Generator = field(default_factory=Generator)
     histograms: dict[str, list[str]] = field(default_factory=dict)
     http2: Http2Figures | None = None
+    http3: Http3Figures | None = None
     traffic: list[TrafficFigures] = field(default_factory=list)
     intervals: int = 0
     disturbed: int = 0
@@ -156,6 +158,7 @@ class _SoFar:
             if len(texts) >= MOST_TEXTS:
                 texts[:] = [hdr.merge(texts).text]
         self.http2 = added.known((self.http2, told.http2), added.in_turn)
+        self.http3 = added.known((self.http3, told.http3), added.in_turn)
         if told.traffic is not None:
             self.traffic.append(told.traffic)
             if len(self.traffic) >= MOST_TEXTS:
@@ -193,6 +196,7 @@ class _SoFar:
                 [{name: text} for name, texts in self.histograms.items() for text in texts]
             ),
             http2=self.http2,
+            http3=self.http3,
             traffic=added.known(self.traffic, added.in_turn),
         )
 
@@ -241,6 +245,7 @@ def _interval(parts: Sequence[Interval], index: int) -> Interval:
         disturbed=any(part.disturbed for part in parts),
         histograms=hdr.merge_named([part.histograms for part in parts]),
         http2=added.known((part.http2 for part in parts), added.together),
+        http3=added.known((part.http3 for part in parts), added.together),
         traffic=added.known((part.traffic for part in parts), added.together),
     )
 
@@ -270,6 +275,7 @@ def _summed(parts: Sequence[Summary], disturbed: int) -> Summary:
         examples=examples,
         histograms=hdr.merge_named([part.histograms for part in parts]),
         http2=added.known((part.http2 for part in parts), added.together),
+        http3=added.known((part.http3 for part in parts), added.together),
         traffic=added.known((part.traffic for part in parts), added.together),
     )
 

@@ -85,6 +85,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "drift": _drift(trial),
         "connections": _connections(summary),
         "http2": _http2(trial),
+        "http3": _http3(trial),
         "blocked": summary.blocked.model_dump(),
         "disturbed_intervals": summary.disturbed_intervals,
         "bytes": summary.bytes.model_dump(),
@@ -314,3 +315,12 @@ def _http2(trial: Trial) -> dict[str, Any] | None:
         "stream_exhausted_share": shares.get("stream", 0.0),
         "connection_exhausted_share": shares.get("connection", 0.0),
     }
+
+
+def _http3(trial: Trial) -> dict[str, Any] | None:
+    """The same over HTTP/3, and how QUIC carried them."""
+    figures = trial.summary.http3
+    if figures is None:
+        return None
+    average = windows.streams_in_flight(trial.summary, trial.plan)
+    return {"streams_in_flight": average, **figures.model_dump()}

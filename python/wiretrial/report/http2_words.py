@@ -11,6 +11,7 @@ from wiretrial import words
 from wiretrial.report import units
 from wiretrial.results import windows
 from wiretrial.results.model import Trial
+from wiretrial.snapshot import Http2Figures, Http3Figures
 
 
 def rows(trial: Trial) -> Iterator[tuple[str, str]]:
@@ -18,7 +19,7 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     figures = trial.summary.http2
     if figures is None:
         return
-    yield "streams", _streams(trial)
+    yield "streams", streams(trial, figures)
     if figures.sends_held:
         waits = (
             ("stream", figures.held_by_stream_ns),
@@ -37,12 +38,12 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
         yield "server held", f"{used}: {units.duration(hold.held_ns)} over all {over}, {share}"
 
 
-def _streams(trial: Trial) -> str:
+def streams(trial: Trial, figures: Http2Figures | Http3Figures) -> str:
     """`7.9 open on each connection on average, at most 10; 3 refused, 2 GOAWAYs`.
 
     Those of WebSockets are open throughout.
     """
-    figures, spoken = trial.summary.http2, trial.start.http
+    spoken = trial.start.http
     average = windows.streams_in_flight(trial.summary, trial.plan)
     most = trial.plan.load.depth
     if words.carrier(trial.plan.target.url) == "WebSocket":
@@ -54,8 +55,8 @@ def _streams(trial: Trial) -> str:
     if spoken and spoken.streams is not None:
         told += f" (the server allows {spoken.streams:,})"
     ends = []
-    if figures and figures.refused:
+    if figures.refused:
         ends.append(f"{figures.refused:,} refused, which went again")
-    if figures and figures.goaways:
+    if figures.goaways:
         ends.append(units.plural(figures.goaways, "GOAWAY"))
     return "; ".join((told, *ends))

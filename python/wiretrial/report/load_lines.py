@@ -16,6 +16,7 @@ from wiretrial.report import (
     drift,
     header_words,
     http2_words,
+    http3_words,
     load_words,
     sent,
     shown,
@@ -226,6 +227,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "memory", _memory(trial, measured)
     yield from header_words.rows(trial)
     yield from ((label, ascii_only(text)) for label, text in http2_words.rows(trial))
+    yield from ((label, ascii_only(text)) for label, text in http3_words.rows(trial))
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)

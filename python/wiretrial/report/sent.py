@@ -253,10 +253,10 @@ def _streams(trial: Trial) -> int | None:
 
 
 def _has_streams(trial: Trial) -> bool:
-    """Whether streams are in flight on a connection: over HTTP/2, also where it was picked."""
+    """Whether streams are in flight on a connection: over HTTP/2, also picked, and HTTP/3."""
     target, spoken = trial.plan.target, trial.start.http
     is_call = words.of_target(target) == words.CALL
-    return is_call or (spoken.version if spoken else target.http.version) == "2"
+    return is_call or (spoken.version if spoken else target.http.version) in ("2", "3")
 
 
 def _pack(trial: Trial) -> int | None:

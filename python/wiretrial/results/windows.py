@@ -94,8 +94,9 @@ def message_ns(summary: Summary) -> float:
 
 
 def streams_in_flight(summary: Summary, plan: Plan) -> float | None:
-    """Streams open at once on a connection, on average (Little's law); None: not HTTP/2."""
+    """Streams open at once on a connection, on average (Little's law); None: HTTP/1.1."""
     elapsed = summary.measure_end_ns - summary.first_send_ns
-    if summary.http2 is None or elapsed <= 0:
+    is_one = summary.http2 is None and summary.http3 is None
+    if is_one or elapsed <= 0:
         return None
     return message_ns(summary) / elapsed / plan.load.connections

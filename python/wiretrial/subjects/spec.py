@@ -17,7 +17,7 @@ from wiretrial import suggest
 from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import HttpVersion
+from wiretrial.plan import AnyHttpVersion, HttpVersion
 from wiretrial.words import CALLS, HTTP, MULTIPLEXED
 
 SPEC_FILE = SUBJECTS.document
@@ -448,9 +448,9 @@ def version_of(protocol: Protocol) -> HttpVersion:
     return "2" if protocol in HTTP2 else "1.1"
 
 
-def over(protocol: Protocol, version: HttpVersion) -> Protocol:
+def over(protocol: Protocol, version: AnyHttpVersion) -> Protocol:
     """The protocol that a URL with the scheme `protocol` is spoken to in, in a version of HTTP."""
-    if version == "1.1":
+    if version in ("1.1", "3"):
         return protocol
     return next((name for name, of in HTTP2.items() if of == protocol), protocol)
 

@@ -20,6 +20,9 @@ mod http2;
 mod http2_auto;
 mod http2_websockets;
 mod http2_windows;
+mod http3;
+#[path = "../common/http3_host.rs"]
+mod http3_host;
 mod lifecycle;
 mod long;
 mod order;

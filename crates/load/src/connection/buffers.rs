@@ -2,20 +2,31 @@
 //!
 //! A connection that waits for a reply, or for its turn, has nothing to send and needs none.
 
+use super::intake::Intake;
+
 /// So many are kept: more connections than that have seldom something to send at once.
 const KEPT: usize = 1024;
 
 /// A worker's spare buffers, all of them empty. The last one that came back is lent first, as its
 /// memory is still in the cache.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers(Vec<Vec<u8>>);
+pub(crate) struct Buffers {
+    spare: Vec<Vec<u8>>,
+    /// Where those over QUIC take in what comes; kept once it was needed.
+    intake: Option<Box<Intake>>,
+}
 
 impl Buffers {
+    /// Where connections over QUIC take in what comes.
+    pub(super) fn intake(&mut self) -> &mut Intake {
+        self.intake.get_or_insert_default()
+    }
+
     /// Sees to it that `out` has memory of its own, if there is some to spare.
     #[inline]
     pub(crate) fn lend(&mut self, out: &mut Vec<u8>) {
         if out.capacity() == 0
-            && let Some(spare) = self.0.pop()
+            && let Some(spare) = self.spare.pop()
         {
             *out = spare;
         }
@@ -28,8 +39,8 @@ impl Buffers {
             return;
         }
         let spare = std::mem::take(out);
-        if self.0.len() < KEPT {
-            self.0.push(spare);
+        if self.spare.len() < KEPT {
+            self.spare.push(spare);
         }
     }
 }
@@ -61,6 +72,6 @@ mod tests {
         for _ in 0..2 * KEPT {
             buffers.take_back(&mut Vec::with_capacity(1));
         }
-        assert_eq!(buffers.0.len(), KEPT);
+        assert_eq!(buffers.spare.len(), KEPT);
     }
 }

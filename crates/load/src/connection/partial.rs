@@ -2,8 +2,7 @@
 //!
 //! Knows what has come and gone of one; must not know what is done with it.
 
-use wiretrial_net::Transport;
-
+use super::AnyTransport;
 use super::ledger::Begun;
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
@@ -26,7 +25,7 @@ impl Partial {
     #[inline]
     pub(super) fn way_out<'c>(
         partial: &'c mut Option<Box<Self>>,
-        transport: &'c mut Transport,
+        transport: &'c mut AnyTransport,
     ) -> &'c mut Vec<u8> {
         let outgoing = partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
         outgoing.map_or_else(|| transport.out(), Outgoing::behind)

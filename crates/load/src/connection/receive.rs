@@ -7,7 +7,7 @@ use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply,
 use super::ledger::{Begun, Ledger};
 use super::outcome::{Expected, Received, judge};
 use super::partial::Partial;
-use super::{Connection, Ending, Link, State, Testimony, Witness};
+use super::{AnyTransport, Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
 use crate::measure::{Arrival, Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
@@ -21,13 +21,16 @@ impl Connection {
     pub(crate) fn receive<W: Witness>(
         &mut self,
         driver: &mut Driver,
-        came: impl FnOnce() -> Nanos,
+        came: impl Fn() -> Nanos,
         scratch: &mut Scratch,
         expected: &mut Expected<'_, W>,
     ) -> Received {
         let mut received = Received::default();
         received.drained = true;
         let Some(Link { transport, session }) = &mut self.link else { return received };
+        let AnyTransport::Tcp(transport) = transport else {
+            return self.receive_datagrams(came, scratch, expected);
+        };
         let before = transport.bytes();
         let partial = self.partial.as_mut();
         let mut carry = partial.map(|it| std::mem::take(&mut it.carry)).unwrap_or_default();
@@ -130,7 +133,7 @@ impl Connection {
         }
     }
 
-    fn take_in<W: Witness>(
+    pub(super) fn take_in<W: Witness>(
         &mut self,
         event: &Event<'_>,
         received: &mut Received,
@@ -276,7 +279,11 @@ impl Connection {
     /// The peer has not looked at a message: it goes again, on this connection.
     #[cold]
     fn unprocessed(&mut self, tag: Tag, received: &mut Received, recorder: &mut Recorder) {
-        recorder.http2.refused += 1;
+        if self.is_quic() {
+            recorder.http3.refused += 1;
+        } else {
+            recorder.http2.refused += 1;
+        }
         recorder.note("unprocessed", || "messages that the server refused went again".to_owned());
         if let (Ledger::Numbered(ledger), Tag::Number(number)) = (&mut self.ledger, tag)
             && ledger.refused(number)
@@ -429,7 +436,7 @@ fn said(link: Option<&Link>, status: u16, recorder: &mut Recorder) {
 }
 
 /// The first bytes of what was wrong, for people.
-fn excerpt(bytes: &[u8]) -> String {
+pub(super) fn excerpt(bytes: &[u8]) -> String {
     const SHOWN: usize = 24;
     if bytes.is_empty() {
         return String::new();

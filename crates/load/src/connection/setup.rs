@@ -5,7 +5,7 @@
 use wiretrial_net::{Alpn, Driver, NetError};
 use wiretrial_proto::ClientSession as _;
 
-use super::{Buffers, Connection, Ledger, Link, State};
+use super::{AnyTransport, Buffers, Connection, Ledger, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Metric, Recorder};
@@ -30,7 +30,7 @@ impl Picked {
 
 impl Link {
     /// Has the server picked what is to be spoken? Who picks nothing speaks HTTP/1.1.
-    fn picked(&self) -> Result<(), Picked> {
+    fn picked(&mut self) -> Result<(), Picked> {
         let picked = self.transport.agreed();
         let is_http2 = picked == Some(Alpn::Http2);
         if is_http2 == self.session.is_http2() { Ok(()) } else { Err(Picked(picked)) }
@@ -48,8 +48,10 @@ impl Connection {
         now: Nanos,
         recorder: &mut Recorder,
     ) -> Result<(), NetError> {
-        let Some(link) = &mut self.link else { return Ok(()) };
-        driver.connect_result(link.transport.socket_mut())?;
+        let Some(Link { transport: AnyTransport::Tcp(transport), .. }) = &mut self.link else {
+            return Ok(());
+        };
+        driver.connect_result(transport.socket_mut())?;
         self.step_done(Metric::ConnectTime, now, recorder);
         self.state = State::Securing;
         Ok(())

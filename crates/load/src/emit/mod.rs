@@ -3,6 +3,7 @@
 //! Knows forms of output; must not know how a run works.
 
 mod http2;
+mod http3;
 mod ndjson;
 mod routes;
 mod text;

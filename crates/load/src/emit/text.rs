@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::words::{decode, grouped, quantiles, time};
-use super::{Emit, http2, routes};
+use super::{Emit, http2, http3, routes};
 use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
     Counters, Deliveries, Interval, Lobby, Phase, Snapshot, Start, Summary,
@@ -163,6 +163,9 @@ impl<W: Write, P: Write> Text<W, P> {
         }
         if let Some(figures) = &summary.http2 {
             http2::write(out, figures)?;
+        }
+        if let Some(figures) = &summary.http3 {
+            http3::write(out, figures)?;
         }
         let generator = &summary.generator;
         let cpu = generator.cpu_user_ns + generator.cpu_system_ns;

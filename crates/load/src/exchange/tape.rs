@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use wiretrial_proto::http2;
+use wiretrial_proto::{http2, http3};
 
 use super::Exchange;
 use super::reply::Coming;
@@ -146,7 +146,8 @@ impl Tape {
     pub(crate) fn requested(&mut self, bytes: &[u8]) {
         let Some(Now { exchange, reply, .. }) = &mut self.now else { return };
         *reply = Coming::default();
-        if let Some((fields, body)) = http2::sent_request(bytes) {
+        let of_streams = http2::sent_request(bytes).or_else(|| http3::sent_request(bytes));
+        if let Some((fields, body)) = of_streams {
             let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
             let said = |name: &[u8]| fields.get(name).map(text).unwrap_or_default();
             exchange.method = said(b":method");

@@ -1,4 +1,4 @@
-//! HTTP/2 in snapshots: which version is spoken and who said so, and what came in the way of messages.
+//! HTTP in snapshots: which version is spoken and who said so, and what came in the way of messages over HTTP/2.
 //!
 //! Knows the names of the JSON. Must not know how a connection counts.
 
@@ -18,11 +18,12 @@ pub struct Spoken {
     pub version: Version,
     /// From where it is known.
     pub by: By,
-    /// Streams that the server lets be open at once on a connection; null: HTTP/1.1, or any number.
+    /// Streams that the server lets be open at once on a connection; null: HTTP/1.1, any number, or HTTP/3, over which
+    /// it allows more and more.
     pub streams: Option<u32>,
-    /// What the server may send on a stream before it is allowed more, bytes; null: HTTP/1.1.
+    /// What the server may send on a stream before it is allowed more, bytes, over HTTP/2; null: another version.
     pub window: Option<u32>,
-    /// The same on all streams of a connection together; null: HTTP/1.1.
+    /// The same on all streams of a connection together.
     pub connection_window: Option<u32>,
 }
 
@@ -35,6 +36,9 @@ pub enum Version {
     /// HTTP/2.
     #[serde(rename = "2")]
     Two,
+    /// HTTP/3.
+    #[serde(rename = "3")]
+    Three,
 }
 
 /// From where it is known which HTTP is spoken.
@@ -53,9 +57,14 @@ impl Spoken {
     /// As the first connection found it, whose server `picked` something (ALPN) or nothing. None where the plan says
     /// HTTP/1.1, and where there was no choice.
     pub(crate) fn of(target: &Target, picked: bool, streams: Option<u32>) -> Option<Self> {
-        let Target { http2, agrees, windows: Windows { stream, connection }, .. } = *target;
-        (http2 || agrees).then_some(Self {
-            version: if http2 { Version::Two } else { Version::One },
+        let Target { http2, http3, agrees, .. } = *target;
+        let Windows { stream, connection } = target.windows;
+        (http2 || http3 || agrees).then_some(Self {
+            version: match (http3, http2) {
+                (true, _) => Version::Three,
+                (false, true) => Version::Two,
+                (false, false) => Version::One,
+            },
             by: match picked {
                 true => By::Alpn,
                 false if target.url.secure => By::NoAlpn,
@@ -73,6 +82,7 @@ impl fmt::Display for Spoken {
         let version = match self.version {
             Version::One => "HTTP/1.1",
             Version::Two => "HTTP/2",
+            Version::Three => "HTTP/3",
         };
         f.write_str(version)?;
         f.write_str(match self.by {

@@ -13,7 +13,8 @@ pub enum Metric {
     FirstByteTime,
     /// From the instant a message was due to its send.
     PacingLag,
-    /// From connect(2) to an established TCP connection.
+    /// From connect(2) to an established TCP connection; over QUIC from its first datagram to the end of its handshake,
+    /// of which TLS is a part.
     ConnectTime,
     /// From the established TCP connection to the end of the TLS handshake.
     TlsTime,
@@ -45,7 +46,7 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::ServiceTime, "service_time", "done - sent"),
     (Metric::FirstByteTime, "first_byte_time", "first byte - sent"),
     (Metric::PacingLag, "pacing_lag", "sent - due; open loop only"),
-    (Metric::ConnectTime, "connect_time", "TCP established - connect"),
+    (Metric::ConnectTime, "connect_time", "TCP, or QUIC with TLS, established - connect"),
     (Metric::TlsTime, "tls_time", "TLS established - TCP established"),
     (Metric::SettingsTime, "settings_time", "server's settings - transport established; HTTP/2"),
     (Metric::UpgradeTime, "upgrade_time", "WebSocket or stream of events accepted - asked for"),

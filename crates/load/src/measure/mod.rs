@@ -5,6 +5,7 @@
 
 pub mod figures;
 pub mod http2;
+pub mod http3;
 pub mod metrics;
 mod outcome;
 mod recorder;

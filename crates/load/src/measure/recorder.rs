@@ -9,6 +9,7 @@ use wiretrial_proto::grpc::Status;
 
 use super::figures::TrafficFigures;
 use super::http2::Http2Figures;
+use super::http3::Http3Figures;
 use super::metrics::{self, Metric};
 use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries, Lobby};
 use super::times::{Times, encode};
@@ -44,6 +45,8 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// What came in the way of messages over HTTP/2.
     pub http2: Http2Figures,
+    /// The same over HTTP/3, and how QUIC carried them.
+    pub http3: Http3Figures,
     /// Time in which the loop had nothing to do.
     pub idle: Nanos,
     times: [Times; metrics::COUNT],
@@ -228,6 +231,7 @@ impl Recorder {
         self.attempted += other.attempted;
         self.opened += other.opened;
         self.http2.add(&other.http2);
+        self.http3.add(&other.http3);
         self.bytes.add(&other.bytes);
         for index in 0..Class::ALL.len() {
             self.errors[index] += other.errors[index];

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{TrafficFigures, TrafficNames};
 use super::http2::{Http2Figures, Spoken};
+use super::http3::Http3Figures;
 use crate::plan::profile::HeaderProfile;
 
 /// The `schema` member of every snapshot.
@@ -183,6 +184,9 @@ pub struct Interval {
     /// What came in the way of messages over HTTP/2; left out where it is not spoken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Figures>,
+    /// The same over HTTP/3, and how QUIC carried them; left out where it is not spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http3: Option<Http3Figures>,
     /// By route and flow; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficFigures>,
@@ -404,6 +408,9 @@ pub struct Summary {
     /// What came in the way of messages over HTTP/2; left out where it is not spoken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Figures>,
+    /// The same over HTTP/3, and how QUIC carried them; left out where it is not spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http3: Option<Http3Figures>,
     /// By route and flow over the whole run; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficFigures>,

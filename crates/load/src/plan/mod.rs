@@ -75,6 +75,8 @@ pub struct Target {
     pub profile: Option<Profile>,
     /// HTTP/2 is spoken; where it [is agreed on](Self::agrees), as of the preflight.
     pub http2: bool,
+    /// HTTP/3 is spoken, over QUIC.
+    pub http3: bool,
     /// Each reply is a stream of events.
     pub sse: bool,
     /// The server picks the version of HTTP (ALPN).

@@ -12,7 +12,8 @@ use super::profile::HeaderProfile;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpDocument {
-    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte. Its streams are `load.depth`.
+    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte; 3 over QUIC, https alone. Streams of
+    /// both are `load.depth`.
     pub version: HttpVersionDocument,
     /// Windows of HTTP/2; null: the usual ones, wide enough for nearly all.
     pub windows: Option<WindowsDocument>,
@@ -37,6 +38,9 @@ pub enum HttpVersionDocument {
     /// HTTP/2.
     #[serde(rename = "2")]
     Two,
+    /// HTTP/3.
+    #[serde(rename = "3")]
+    Three,
     /// Over TLS whichever of both the server picks (ALPN), HTTP/2 offered first; without TLS HTTP/1.1.
     #[serde(rename = "auto")]
     Auto,

@@ -91,7 +91,8 @@ pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Sh
         check_ports(plan, candidates, ports, &mut short);
     }
     let all = u64::from(plan.share.connections);
-    if all > FEW_CONNECTIONS {
+    // A server of QUIC has one socket for all of them.
+    if all > FEW_CONNECTIONS && !plan.target.http3 {
         // Several addresses have several servers, of which each has a part.
         let part = all.div_ceil(plan.target.addresses.len().max(1) as u64);
         let look = |address: &SocketAddr| settled(part, || local_server(*address), pause);

@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use wiretrial_net::{Alpn, ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
+use wiretrial_net::{Alpn, ConnectSpec, Driver, Key, NetError, NetErrorClass};
 use wiretrial_proto::Scratch;
 
 use super::answer::Answer;
@@ -13,7 +13,7 @@ use super::driver_config;
 use super::first::FirstReply;
 use super::refusal::{Refusal, target};
 use crate::clock::{Clock, Nanos};
-use crate::connection::{Buffers, Connection, Ending, Expected, Link, Picked, State};
+use crate::connection::{Buffers, Connection, Dial, Ending, Expected, Link, Picked, State};
 use crate::control::Control;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder};
@@ -23,6 +23,9 @@ use crate::source::{Payloads, Verifier};
 
 /// What is said of a reply that is none.
 const ENDLESS: &str = "a stream of events (text/event-stream), which has no end: load it with --sse; no whole reply came";
+/// What to do where nobody listens for QUIC.
+const NO_QUIC: &str =
+    " on UDP; is the server running, and does it speak HTTP/3? else use --http 2 or 1.1";
 /// How long it waits before it looks whether somebody wants it to stop.
 const LOOK_UP: Nanos = Nanos::from_millis(50);
 /// How it is told that a server knows nothing of what was offered, where that is HTTP/2.
@@ -66,7 +69,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
     /// Why there is none.
     pub(super) fn begin(
         plan: &'p Plan,
-        tls: Option<&ClientTls>,
+        dial: &Dial,
         line: Line,
         clock: &'p C,
     ) -> Result<Self, Refusal> {
@@ -75,13 +78,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
         let source = plan.target.sources.first().copied();
         let spec = ConnectSpec { peer: address, source, nodelay: true, receive_buffer: None };
-        let socket = driver.connect(Key { slot: 0, generation: 0 }, &spec).map_err(refuse)?;
-        let transport = match tls {
-            None => Transport::plain(socket),
-            Some(tls) => Transport::tls_client(socket, tls, &mut driver).map_err(refuse)?,
-        };
-        let mut connection = Connection::new(numbered);
-        let now = clock.now();
+        let (mut connection, now) = (Connection::new(numbered), clock.now());
+        let key = Key { slot: 0, generation: connection.generation };
+        let transport = dial.ask(&mut driver, key, &spec, now).map_err(refuse)?;
         // What the server says first is the first reply's to judge.
         if let Some(session) = if_http2 {
             connection.offer_http2(session);
@@ -89,7 +88,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
         connection.begin(Link { transport, session }, 0, now);
         let mut first = FirstReply::new(plan, number);
         first.greeting.begin(now);
-        Ok(Self {
+        let mut exchange = Self {
             plan,
             clock,
             address,
@@ -103,7 +102,11 @@ impl<'p, C: Clock> Exchange<'p, C> {
             scratch: Scratch::new(),
             recorder: Box::default(),
             undrained: false,
-        })
+        };
+        if exchange.connection.is_quic() {
+            exchange.flush()?;
+        }
+        Ok(exchange)
     }
 
     /// Asks once everything before it stands, and hears the reply.
@@ -119,7 +122,11 @@ impl<'p, C: Clock> Exchange<'p, C> {
             if now >= deadline {
                 return Err(self.too_late());
             }
-            if self.undrained {
+            let due = self.connection.deadline().filter(|due| *due <= now);
+            if due.is_some() {
+                self.connection.on_deadline(now);
+            }
+            if self.undrained || due.is_some() {
                 self.receive()?;
             }
             self.ask()?;
@@ -127,7 +134,8 @@ impl<'p, C: Clock> Exchange<'p, C> {
                 return Ok(self.answer());
             }
             let patience = if self.undrained { Nanos::ZERO } else { LOOK_UP };
-            let wait = (deadline - now).min(patience).as_duration();
+            let due = self.connection.deadline().unwrap_or(Nanos::MAX);
+            let wait = (deadline - now).min(due - now).min(patience).as_duration();
             self.driver.wait(Some(wait)).map_err(|error| self.net(&error))?;
             while let Some(ready) = self.driver.next() {
                 if ready.connected {
@@ -196,7 +204,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
     fn flush(&mut self) -> Result<(), Refusal> {
         let Self { connection, driver, payloads, buffers, recorder, clock, .. } = self;
         connection.ledger.stamp_with(|| clock.now());
-        let flushed = connection.flush(driver, payloads, buffers, recorder);
+        let flushed = connection.flush(driver, payloads, buffers, recorder, clock.now());
         flushed.map_err(|error| self.net(&error))
     }
 
@@ -226,6 +234,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
             Some(Ending::Failed(Class::Tls, text)) if text.ends_with(OFFERED_ALONE) => {
                 return Err(self.refuse(Class::Tls, not_picked(Picked(None))));
             }
+            Some(Ending::Failed(Class::Refused, text)) if self.plan.target.http3 => {
+                return Err(self.refuse(Class::Refused, &format!("{text}{NO_QUIC}")));
+            }
             Some(Ending::Failed(class, text)) => return Err(self.refuse(class, &text)),
             Some(Ending::Orderly(_) | Ending::Farewell(_)) => {
                 let text = "the server closed the connection before its reply";
@@ -246,17 +257,19 @@ impl<'p, C: Clock> Exchange<'p, C> {
         self.connection.close();
         // Who does not take it is left without.
         let _ = self.flush();
-        let link = self.connection.link.as_ref();
-        let tls = link.and_then(|link| link.transport.tls_description());
-        let deflate = link.and_then(|link| link.session.deflate());
-        let agreed = link.and_then(|link| link.transport.agreed());
-        let is_http2 = link.is_some_and(|link| link.session.is_http2());
-        let streams = link.and_then(|link| link.session.streams());
+        let mut link = self.connection.link.take();
+        let agreed = link.as_mut().and_then(|link| link.transport.agreed());
+        let (tls, deflate) = match &link {
+            Some(link) => (link.transport.tls_description(), link.session.deflate()),
+            None => (None, None),
+        };
+        let is_http2 = link.as_ref().is_some_and(|link| link.session.is_http2());
+        let streams = link.as_ref().and_then(|link| link.session.streams());
         let content = self.first.into_content(&mut self.payloads);
         let (poller, shortfall) = (self.driver.poller_name(), self.driver.shortfall());
         let poller_shortfall = shortfall.map(str::to_owned);
-        if let Some(link) = self.connection.link.take() {
-            link.transport.close(&mut self.driver);
+        if let Some(link) = link {
+            link.leave(&mut self.driver, &mut self.buffers, || self.clock.now());
         }
         Answer {
             address: self.address,
@@ -278,6 +291,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let missing = self.first.greeting.missing();
         let (class, what) = match (self.connection.state, missing.as_deref()) {
             (State::Ready, Some(missing)) => (Class::Timeout, missing),
+            (State::Connecting, _) if self.plan.target.http3 => {
+                (Class::ConnectTimeout, "no answer to QUIC's first datagrams (UDP)")
+            }
             (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect"),
             _ if self.first.streams => (Class::Timeout, ENDLESS),
             _ => (Class::Timeout, "no whole reply"),
@@ -286,6 +302,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
     }
 
     fn net(&self, error: &NetError) -> Refusal {
+        if self.plan.target.http3 && error.class() == NetErrorClass::Refused {
+            return self.refuse(Class::Refused, &format!("{error}{NO_QUIC}"));
+        }
         target(error, Some(self.address))
     }
 

@@ -8,6 +8,7 @@ use wiretrial_proto::MessageKind;
 use wiretrial_proto::grpc::timeout;
 use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Limits, Http2Request};
+use wiretrial_proto::http3::Http3Request;
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::sse::EVENT_STREAM;
@@ -18,6 +19,7 @@ use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
 use super::fields::fields;
 use super::http2::{TIMEOUT, Tunnels, call, http2, http2_request, limits, of_target};
+use super::http3::{http3, http3_request};
 use super::longest::{MAX_INFLATED, MAX_MESSAGE, max_message};
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
@@ -32,6 +34,8 @@ pub(crate) enum ProtocolFactory {
     Http(Arc<[RequestHead]>),
     /// The same in HTTP/2; what the server may send; and whether heads of replies are told.
     Http2(Arc<[Http2Request]>, Http2Limits, bool),
+    /// The same in HTTP/3; and whether heads of replies are told.
+    Http3(Arc<[Http3Request]>, bool),
     /// Request heads of many routes, with holes.
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
@@ -139,6 +143,10 @@ impl ProtocolFactory {
                     let request = http2_request(target, close, length)?;
                     return Ok(Self::Http2(Arc::from([request]), limits(target), false));
                 }
+                if target.http3 {
+                    let request = http3_request(target, close, length)?;
+                    return Ok(Self::Http3(Arc::from([request]), false));
+                }
                 let head = RequestHead::with_holes(
                     &target.method,
                     &[HeadPart::Text(&url.path)],
@@ -158,6 +166,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Self::Routes(heads),
             Self::Http2(requests, limits, _) => Self::Http2(requests, limits, true),
+            Self::Http3(requests, _) => Self::Http3(requests, true),
             other => other,
         }
     }
@@ -172,6 +181,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, _) => http2(requests, *limits, true),
+            Self::Http3(requests, _) => http3(requests, true),
             Self::WebSockets(tunnels) => tunnels.one(entropy),
             _ => self.make(number, entropy, opening),
         }
@@ -189,6 +199,7 @@ impl ProtocolFactory {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, tells_heads) => http2(requests, *limits, *tells_heads),
+            Self::Http3(requests, tells_heads) => http3(requests, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -230,6 +241,7 @@ impl ProtocolFactory {
             // A broadcast looks at its copies by itself.
             Self::Http(_)
             | Self::Http2(..)
+            | Self::Http3(..)
             | Self::Routes(_)
             | Self::Stream
             | Self::Conversation(_)
@@ -243,8 +255,9 @@ impl ProtocolFactory {
 
     /// Do replies say by number which message they answer?
     pub(crate) fn is_numbered(&self) -> bool {
-        // Of HTTP/2 only the codec knows: what stands on the wire is a stream's number.
-        matches!(self, Self::Http2(..) | Self::WebSockets(_)) || self.first_number(0).is_some()
+        // Of streams only the codec knows: what stands on the wire is a stream's number.
+        matches!(self, Self::Http2(..) | Self::Http3(..) | Self::WebSockets(_))
+            || self.first_number(0).is_some()
     }
 
     /// The first number of the messages of the connection with this number, where each connection
@@ -258,6 +271,7 @@ impl ProtocolFactory {
             Self::Broadcast(..) => Some(u64::from(number) << 32),
             Self::Http(_)
             | Self::Http2(..)
+            | Self::Http3(..)
             | Self::Routes(_)
             | Self::WebSocket(_)
             | Self::WebSockets(_)

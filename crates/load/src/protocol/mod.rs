@@ -7,6 +7,7 @@ mod broadcast;
 mod factory;
 mod fields;
 mod http2;
+mod http3;
 mod longest;
 #[cfg(test)]
 pub(crate) mod multiplexed;
@@ -23,6 +24,7 @@ use wiretrial_proto::{
 
 use broadcast::BroadcastClient;
 pub(crate) use factory::ProtocolFactory;
+pub(crate) use http3::Http3Session;
 
 use crate::clock::Nanos;
 
@@ -33,6 +35,8 @@ pub(crate) enum Protocol {
     Http(Http1Client),
     /// HTTP/2; boxed, because there may be a million of the others.
     Http2(Box<Http2Client>),
+    /// HTTP/3; boxed, too.
+    Http3(Box<Http3Session>),
     /// WebSocket.
     WebSocket(WebSocketClient),
     /// WebSockets on the streams of a connection of HTTP/2; boxed, too.
@@ -58,7 +62,11 @@ impl Protocol {
             Self::WebSockets(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
             Self::Http2(session) => return session.gzip().map(in_gzip),
-            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
+            Self::Http(_)
+            | Self::Http3(_)
+            | Self::Stream(_)
+            | Self::Styx(_)
+            | Self::SocketIo(_) => None,
             #[cfg(test)]
             Self::Multiplexed(_) => None,
         };
@@ -68,6 +76,19 @@ impl Protocol {
     /// Is it HTTP/2 that carries it?
     pub(crate) const fn is_http2(&self) -> bool {
         matches!(self, Self::Http2(_) | Self::WebSockets(_))
+    }
+
+    /// Where it is a session of streams that are the transport's.
+    pub(crate) fn http3(&mut self) -> Option<&mut Http3Session> {
+        match self {
+            Self::Http3(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// Is something to be done with streams?
+    pub(crate) fn has_deeds(&self) -> bool {
+        matches!(self, Self::Http3(session) if session.has_output())
     }
 
     /// Streams that the server lets be open at once (HTTP/2).
@@ -167,6 +188,7 @@ macro_rules! each {
         match $self {
             Protocol::Http($session) => $call,
             Protocol::Http2($session) => $call,
+            Protocol::Http3($session) => $call,
             Protocol::WebSocket($session) => $call,
             Protocol::WebSockets($session) => $call,
             Protocol::Stream($session) => $call,

@@ -10,6 +10,7 @@ use crate::measure::{IntervalRecord, Recorder, TrafficStanding};
 use crate::plan::{Plan, Stop};
 
 /// What the intervals of all workers add up to.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a plan")]
 pub(super) struct Merge<M> {
     machine: M,
     interval: Nanos,
@@ -17,6 +18,7 @@ pub(super) struct Merge<M> {
     keeps_connections: bool,
     stop: Stop,
     speaks_http2: bool,
+    speaks_http3: bool,
     /// How many routes and flows there are; none: there is one message.
     traffic: Option<(usize, usize)>,
     /// Messages are events of streams: nothing is sent, so that nothing can be kept from it.
@@ -101,6 +103,7 @@ impl<M: Machine> Merge<M> {
             keeps_connections: plan.load.requests_per_connection.is_none(),
             stop: plan.stop,
             speaks_http2: plan.target.http2,
+            speaks_http3: plan.target.http3,
             traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
             holds_streams: plan.target.sse,
             open: BTreeMap::new(),
@@ -205,6 +208,7 @@ impl<M: Machine> Merge<M> {
             disturbed: merged.disturbed,
             histograms: merged.recorder.encoded_histograms(),
             http2: self.speaks_http2.then_some(merged.recorder.http2),
+            http3: self.speaks_http3.then_some(merged.recorder.http3),
             traffic: self.traffic.map(|counts| {
                 let mut figures = merged.recorder.traffic(counts, &standing.traffic, false);
                 let before = self.total.standing.traffic.dropped;
@@ -298,6 +302,7 @@ impl<M: Machine> Merge<M> {
             examples: total.recorder.examples(),
             histograms: total.recorder.encoded_histograms(),
             http2: self.speaks_http2.then_some(total.recorder.http2),
+            http3: self.speaks_http3.then_some(total.recorder.http3),
             traffic: self
                 .traffic
                 .map(|counts| total.recorder.traffic(counts, &standing.traffic, true)),

@@ -1,6 +1,6 @@
 //! Connections come and go: connect, TLS, the protocol's handshake, backoff, the end.
 
-use wiretrial_net::{ConnectSpec, Key, Transport};
+use wiretrial_net::{ConnectSpec, Key};
 use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
@@ -71,10 +71,7 @@ impl<M: Machine> Worker<M> {
         let key = Key { slot: index, generation: self.connections[index as usize].generation };
         self.recorder.attempted += 1;
         self.openings.asked();
-        let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
-            None => Ok(Transport::plain(socket)),
-            Some(tls) => Transport::tls_client(socket, tls, &mut self.driver),
-        });
+        let transport = setup.dial.ask(&mut self.driver, key, &spec, now);
         let entropy = self.openings.entropy();
         let connection = &mut self.connections[index as usize];
         match transport {
@@ -86,6 +83,9 @@ impl<M: Machine> Worker<M> {
                 let session = setup.factory.make(number as u32, entropy, opening);
                 let greetings = setup.plan.target.greetings;
                 connection.begin(Link { transport, session }, greetings, now);
+                if connection.is_quic() {
+                    self.flush(index, now);
+                }
             }
             Err(error) => {
                 connection.state = State::Connecting;
@@ -110,7 +110,7 @@ impl<M: Machine> Worker<M> {
     /// Goes on once TLS stands, which for plain connections it does at once.
     pub(super) fn secured(&mut self, index: u32, now: Nanos) {
         let connection = &mut self.connections[index as usize];
-        let (has_tls, buffers) = (self.tls.is_some(), &mut self.buffers);
+        let (has_tls, buffers) = (self.setup.dial.has_tls(), &mut self.buffers);
         match connection.secured(has_tls, now, buffers, &mut self.recorder) {
             Ok(true) => self.ready(index, now),
             Ok(false) => self.flush(index, now),
@@ -153,6 +153,7 @@ impl<M: Machine> Worker<M> {
     pub(super) fn end(&mut self, index: u32, ending: Ending, now: Nanos) {
         let Some(finished) = self.connections[index as usize].finish() else { return };
         let Finished { link, was_ready, served } = finished;
+        self.alarms.set(index, Nanos::MAX);
         self.slots.set_room(index, u32::MAX);
         let ending = match ending {
             // It never stood: the attempt has failed, however politely.
@@ -252,10 +253,12 @@ impl<M: Machine> Worker<M> {
         if let Some(used) = link.session.last_use(|| self.clock.now()) {
             self.recorder.http2.count(&used);
         }
-        if let Ok(flushed) = link.transport.flush(&mut self.driver) {
-            self.recorder.bytes.sent += flushed.bytes as u64;
+        let (driver, buffers) = (&mut self.driver, &mut self.buffers);
+        let left = link.leave(driver, buffers, || self.clock.now());
+        self.recorder.bytes.sent += left.bytes;
+        if let Some(figures) = &left.http3 {
+            self.recorder.http3.add(figures);
         }
-        link.transport.close(&mut self.driver);
     }
 
     /// Every connection is closed in the protocol's own way. Of a million that takes minutes, in which

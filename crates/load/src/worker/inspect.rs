@@ -4,7 +4,7 @@
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Connection, State};
+use crate::connection::{Connection, Link, State};
 use crate::executor::Executor;
 use crate::machine::Machine;
 
@@ -104,7 +104,7 @@ impl<M: Machine> Worker<M> {
         if it.ledger.has_unstamped() {
             return Err("messages wait for a flush that nobody makes".to_owned());
         }
-        let unsent = it.link.as_ref().is_some_and(|link| link.transport.has_output());
+        let unsent = it.link.as_ref().is_some_and(Link::has_output);
         if it.state == State::Ready && unsent && !it.congested {
             return Err("bytes wait for a flush that nobody makes".to_owned());
         }

@@ -3,6 +3,7 @@
 //! The only place that knows both time and sockets. Must not know other workers (the run
 //! merges), nor how a protocol or a pacer works.
 
+mod alarms;
 mod connecting;
 mod conversations;
 mod deadlines;
@@ -22,7 +23,7 @@ mod turns;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wiretrial_net::{ClientTls, Driver, NetError};
+use wiretrial_net::{Driver, NetError};
 use wiretrial_proto::Scratch;
 
 use crate::clock::Nanos;
@@ -38,6 +39,7 @@ use crate::preflight::{Setup, Tables};
 use crate::source::Payloads;
 use crate::users::Users;
 
+use alarms::Alarms;
 use intervals::Intervals;
 use openings::Openings;
 use stages::{LONGEST_WAIT, Stage};
@@ -98,7 +100,6 @@ pub(crate) struct Worker<M> {
     wires: Wires,
     clock: M,
     driver: Driver,
-    tls: Option<ClientTls>,
 
     connections: Vec<Connection>,
     slots: Slots,
@@ -115,6 +116,8 @@ pub(crate) struct Worker<M> {
     recorder: Box<Recorder>,
 
     openings: Openings,
+    /// When connections want to be looked at, where they say so.
+    alarms: Alarms,
     turns: Turns,
     tally: Tally,
     intervals: Intervals,
@@ -156,7 +159,6 @@ impl<M: Machine> Worker<M> {
         Ok(Self {
             clock,
             driver,
-            tls: setup.tls.clone(),
             connections: (0..share.connections).map(|_| Connection::new(numbered)).collect(),
             slots,
             executor: None,
@@ -167,6 +169,7 @@ impl<M: Machine> Worker<M> {
             scratch: Scratch::new(),
             recorder,
             openings: Openings::new(share.connections, rng),
+            alarms: Alarms::new(if setup.dial.is_quic() { share.connections } else { 0 }),
             turns: Turns::default(),
             tally: Tally::new(share.first_number),
             intervals: Intervals::new(plan.phases.interval, now),
@@ -210,6 +213,7 @@ impl<M: Machine> Worker<M> {
         }
         self.open_more(now);
         self.retry(now);
+        self.answer_alarms(now);
         self.sweep(now);
         self.free_rested(now);
         self.say_due(now);

@@ -116,7 +116,7 @@ impl<M: Machine> Worker<M> {
     pub(super) fn wake_at(&mut self, pumped: Nanos) -> Nanos {
         let retry = self.openings.next_retry().unwrap_or(Nanos::MAX);
         let at = self.intervals.end().min(self.next_sweep).min(retry);
-        let at = at.min(self.next_rested()).min(self.next_said());
+        let at = at.min(self.next_rested()).min(self.next_said()).min(self.alarms.next());
         match self.stage {
             Stage::Connect { deadline } | Stage::Drain { deadline } => at.min(deadline),
             Stage::Await => at.min(self.wires.control.begin().unwrap_or(Nanos::MAX)),

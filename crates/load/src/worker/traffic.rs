@@ -230,16 +230,17 @@ impl<M: Machine> Worker<M> {
             self.steps_sent(index, count);
         }
         let connection = &mut self.connections[index as usize];
+        let at = stamped.map_or(now, |(sent, _)| sent);
         let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-        if let Err(error) =
-            connection.flush(&mut self.driver, payloads, buffers, &mut self.recorder)
-        {
+        let (driver, recorder) = (&mut self.driver, &mut self.recorder);
+        if let Err(error) = connection.flush(driver, payloads, buffers, recorder, at) {
             let ending = connection.broken(&error);
             self.end(index, ending, now);
         } else if was_congested && !connection.congested && !connection.queue.is_empty() {
             // Whichever flush takes the last of it: no other one may follow.
             self.turns.has_room(index);
         }
+        self.set_alarm(index);
         self.handed_over(index, now);
     }
 
@@ -276,7 +277,7 @@ impl<M: Machine> Worker<M> {
     /// that sends faster than it can be read must not keep the others, and the clock, waiting. What
     /// follows from all of it goes in one write: of two writes the second would have to be handed to
     /// the kernel at once, which brings more to read in the middle of the turn.
-    fn receive(&mut self, key: Key) {
+    pub(super) fn receive(&mut self, key: Key) {
         let mut last = Turn::default();
         for round in 0..ROUNDS_PER_TURN {
             if !self.is_current(key) {
@@ -324,7 +325,7 @@ impl<M: Machine> Worker<M> {
         let connection = &mut self.connections[index as usize];
         // Bytes that the wait brought were there when it returned; others are, as they are read.
         let were_there = self.driver.received_in_wait() || mutation::is(Mutation::StaleDone);
-        let back = were_there.then_some(self.back);
+        let back = (were_there && !connection.is_quic()).then_some(self.back);
         let came = || back.unwrap_or_else(|| self.clock.now());
         let (driver, scratch) = (&mut self.driver, &mut self.scratch);
         let received = match (&mut self.users, user) {

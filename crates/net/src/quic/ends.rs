@@ -108,6 +108,11 @@ impl QuicClient {
         Ok(())
     }
 
+    /// Bytes sent and received through the socket so far.
+    pub fn bytes(&self) -> (u64, u64) {
+        self.line.socket.bytes()
+    }
+
     /// What went through the socket so far.
     pub fn socket_counters(&self) -> SocketCounters {
         self.line.socket.counters()

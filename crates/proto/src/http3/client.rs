@@ -108,6 +108,11 @@ impl Http3Client {
         self.state == State::Open
     }
 
+    /// Does the server take its leave of the connection (GOAWAY)?
+    pub fn is_left(&self) -> bool {
+        self.first_unprocessed != u64::MAX
+    }
+
     /// What the server has declared; none: nothing yet.
     pub fn settings(&self) -> Option<Settings> {
         self.peer

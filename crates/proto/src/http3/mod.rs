@@ -8,7 +8,7 @@
 //! client, server -> numbers, settings, unidirectional, incoming, outgoing;   client -> replied, request
 //! websockets -> client, request, replied
 //! unidirectional, replied, server -> tables -> request, wrong, broken;   unidirectional -> control
-//! incoming -> message, wrong;   message, control -> frame, settings -> varint
+//! incoming, request -> message;   incoming -> wrong;   message, control -> frame, settings -> varint
 //! tables, request -> qpack;   wrong, request -> crate::fielded
 //! ```
 
@@ -39,7 +39,7 @@ pub use frame::{
 };
 pub use message::{MessageReader, Part, Taken};
 pub use outgoing::{Action, Outgoing};
-pub use request::{Http3Connect, Http3Request};
+pub use request::{Http3Connect, Http3Request, sent_request};
 pub use server::{Http3Event, Http3Server};
 pub use settings::{Http3Limits, Settings};
 pub use websockets::Http3WebSockets;

@@ -91,6 +91,12 @@ impl Outgoing {
         self.deeds.clear();
     }
 
+    /// Exchanges the memory in which bytes are laid: what is in either goes with it. Who lends memory
+    /// takes it back so, with what was laid there.
+    pub fn swap_bytes(&mut self, bytes: &mut Vec<u8>) {
+        std::mem::swap(&mut self.bytes, bytes);
+    }
+
     /// Bytes for a stream, which `append` appends.
     #[inline]
     pub fn write(&mut self, stream: u64, fin: bool, append: impl FnOnce(&mut Vec<u8>)) {
@@ -144,5 +150,22 @@ mod tests {
         );
         out.clear();
         assert!(out.is_empty() && out.actions().next().is_none());
+    }
+
+    #[test]
+    fn bytes_may_lie_elsewhere_in_the_meantime() {
+        let (mut out, mut lent) = (Outgoing::new(), Vec::with_capacity(64));
+        let memory = lent.as_ptr();
+        for (stream, text) in [(0, &b"ab"[..]), (4, b"cd")] {
+            out.swap_bytes(&mut lent);
+            out.write(stream, true, |bytes| bytes.extend_from_slice(text));
+            out.swap_bytes(&mut lent);
+        }
+        assert_eq!((&lent[..], lent.as_ptr()), (&b"abcd"[..], memory));
+        assert!(!out.is_empty());
+        out.swap_bytes(&mut lent);
+        let told: Vec<_> = out.actions().collect();
+        let write = |stream, bytes| Action::Write { stream, bytes, fin: true };
+        assert_eq!(told, [write(0, &b"ab"[..]), write(4, b"cd")]);
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! Knows how QPACK packs what both say; must not know when it is sent.
 
+use super::message::{MessageReader, Part};
 use super::qpack;
 use crate::fielded::keeping::{Keeping, Way};
 use crate::fielded::{self, Origin, Packing, Rendered};
+use crate::fields::FieldList;
 use crate::http1::{BadRequest, HeadPart, PayloadLength};
 use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
 
@@ -142,11 +144,29 @@ impl Http3Connect {
     }
 }
 
+/// The fields and the content of a request, of all bytes that stand on its stream. None: it is none.
+pub fn sent_request(mut bytes: &[u8]) -> Option<(FieldList, Vec<u8>)> {
+    let mut reader = MessageReader::new(u64::MAX, false);
+    let (mut fields, mut content) = (FieldList::default(), Vec::new());
+    loop {
+        let taken = reader.read(bytes).ok()?;
+        bytes = &bytes[taken.consumed..];
+        match taken.part {
+            Some(Part::Fields(block)) => {
+                qpack::read_fields(block, usize::MAX, &mut fields).ok()?;
+                reader.has_head();
+            }
+            Some(Part::Content(piece)) => content.extend_from_slice(piece),
+            None => return (!fields.is_empty()).then_some((fields, content)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Fill;
-    use crate::fields::FieldList;
+    use crate::http3::frame;
 
     #[test]
     fn it_says_what_http2_says_in_other_bytes() {
@@ -177,6 +197,25 @@ mod tests {
         // Both secrets are never to be indexed (RFC 9204 section 4.5.4).
         let never = block.windows(2).filter(|it| it[0] == 0x75 || *it == [0x7f, 84 - 15]).count();
         assert_eq!(never, 2);
+    }
+
+    #[test]
+    fn what_was_sent_is_read_again() {
+        let (target, headers) = ([HeadPart::Text("/x")], [("a", vec![HeadPart::Text("b")])]);
+        let length = PayloadLength::Fixed(3);
+        let made = Http3Request::with_holes("https", "PUT", &target, "h", &headers, false, length);
+        let mut sent = Vec::new();
+        frame::write_headers(made.unwrap().whole.same(None).unwrap(), &mut sent);
+        frame::write_data_head(3, &mut sent);
+        sent.extend_from_slice(b"abc");
+        let (fields, content) = sent_request(&sent).unwrap();
+        let named = |name: &[u8]| fields.get(name);
+        assert_eq!(named(b":method"), Some(&b"PUT"[..]));
+        assert_eq!((named(b":path"), named(b"a")), (Some(&b"/x"[..]), Some(&b"b"[..])));
+        assert_eq!(content, b"abc");
+        for other in [&b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"[..], b"", b"\x01\x03\x00"] {
+            assert_eq!(sent_request(other), None, "{other:?}");
+        }
     }
 
     #[test]

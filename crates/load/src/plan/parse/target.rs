@@ -31,6 +31,10 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         None => expect(&document.expect, &url, &payload, document.http.sse)?,
     };
     let (http2, agrees) = version(document.http.version, &url)?;
+    let http3 = document.http.version == HttpVersionDocument::Three;
+    if http3 {
+        over_quic(&document.http, &url)?;
+    }
     let windows = windows(&document.http)?;
     let profile = profile(&document.http, &url)?;
     let method = document.http.method.unwrap_or_else(|| {
@@ -43,6 +47,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         headers: document.http.headers,
         profile,
         http2: http2 || url.grpc,
+        http3,
         agrees: agrees && !url.grpc,
         windows,
         sse: document.http.sse,
@@ -81,6 +86,14 @@ fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool)
     match (version, url.scheme) {
         (HttpVersionDocument::One, _) => Ok((false, false)),
         (HttpVersionDocument::Two, Scheme::Http | Scheme::WebSocket) => Ok((true, false)),
+        (HttpVersionDocument::Three, Scheme::Http) if !url.grpc => Ok((false, false)),
+        (HttpVersionDocument::Three, _) if url.grpc => {
+            wrong("http.version: calls go over HTTP/2; leave --http out".to_owned())
+        }
+        (HttpVersionDocument::Three, Scheme::WebSocket) => wrong(
+            "http.version: WebSockets are loaded over HTTP/1.1 and HTTP/2; use --http 1.1 or 2"
+                .to_owned(),
+        ),
         (HttpVersionDocument::Auto, Scheme::Http) => Ok((false, url.secure)),
         (HttpVersionDocument::Auto, Scheme::WebSocket) => wrong(
             "http.version: of ws and wss the server picks none; use --http 1.1 or 2".to_owned(),
@@ -89,6 +102,23 @@ fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool)
             "http.version: only http, https, ws and wss have another; leave --http out".to_owned(),
         ),
     }
+}
+
+/// Over HTTP/3 go single requests, inside QUIC, which has no form without TLS.
+fn over_quic(document: &HttpDocument, url: &TargetUrl) -> Result<(), PlanError> {
+    if !url.secure {
+        return wrong(
+            "http.version: HTTP/3 is always encrypted; use https:// with --http 3, or --http 2 or 1.1"
+                .to_owned(),
+        );
+    }
+    if document.sse {
+        return wrong(
+            "http.sse: streams of events are loaded over HTTP/1.1 and HTTP/2; use --http 2 or 1.1"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// What WebSockets on streams carry: one message at a time each, and what comes is its reply.

@@ -53,6 +53,12 @@ pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError
             target.url.text
         ));
     }
+    if target.http3 {
+        return wrong(
+            "http.version: traffic files are loaded over HTTP/1.1 and HTTP/2; use --http 2, 1.1 or auto"
+                .to_owned(),
+        );
+    }
     if traffic.is_conversation() && target.http2 {
         return wrong(
             "http.version: conversations are had over HTTP/1.1; leave --http out".to_owned(),

@@ -1,0 +1,92 @@
+//! How a connection is asked for: over TCP, with TLS or without, or over QUIC.
+//!
+//! Knows what all connections of a plan share for it. Must not know when one is asked for.
+
+use wiretrial_net::quic::{QuicClientConfig, QuicClientSettings, TransportSettings, UdpSettings};
+use wiretrial_net::{ClientTls, ClientTlsSettings, ConnectSpec, Driver, Key, NetError, Transport};
+
+use super::AnyTransport;
+use super::quic::QuicTransport;
+use crate::clock::Nanos;
+
+/// Bytes that the kernel may keep of a connection until they are read, where it allows as many: what is
+/// dropped there is a loss to the peer.
+const UDP_BUFFER: usize = 1 << 20;
+
+/// How connections are made.
+#[derive(Debug, Clone)]
+pub(crate) enum Dial {
+    /// TCP.
+    Plain,
+    /// TLS over TCP.
+    Tls(ClientTls),
+    /// QUIC.
+    Quic(Box<Quic>),
+}
+
+/// What all connections over QUIC share.
+#[derive(Debug, Clone)]
+pub(crate) struct Quic {
+    config: QuicClientConfig,
+    /// Streams of one connection that are asked for at once.
+    streams: u32,
+}
+
+impl Dial {
+    /// QUIC with so many streams at once on each connection.
+    ///
+    /// # Errors
+    /// When the authorities can't be read, or the server's name is none.
+    pub(crate) fn quic(tls: ClientTlsSettings, streams: u32) -> Result<Self, NetError> {
+        let transport = TransportSettings {
+            // A server of HTTP/3 opens none of these.
+            peer_bidirectional: 0,
+            // The server decides for how long it keeps what is not used, as over TCP.
+            idle_timeout: None,
+            ..TransportSettings::default()
+        };
+        let settings = QuicClientSettings { tls, transport, ..QuicClientSettings::default() };
+        Ok(Self::Quic(Box::new(Quic { config: QuicClientConfig::new(&settings)?, streams })))
+    }
+
+    /// Is it QUIC?
+    pub(crate) const fn is_quic(&self) -> bool {
+        matches!(self, Self::Quic(_))
+    }
+
+    /// Is there TLS above TCP?
+    pub(crate) const fn has_tls(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+
+    /// Asks for a connection. Over QUIC a flush must follow, which sends the first datagram.
+    ///
+    /// # Errors
+    /// What is known at once: no descriptors, no ports, no route, a source address that is not ours.
+    pub(crate) fn ask(
+        &self,
+        driver: &mut Driver,
+        key: Key,
+        spec: &ConnectSpec,
+        now: Nanos,
+    ) -> Result<AnyTransport, NetError> {
+        let quic = match self {
+            Self::Plain => {
+                return Ok(AnyTransport::Tcp(Transport::plain(driver.connect(key, spec)?)));
+            }
+            Self::Tls(tls) => {
+                let socket = driver.connect(key, spec)?;
+                return Ok(AnyTransport::Tcp(Transport::tls_client(socket, tls, driver)?));
+            }
+            Self::Quic(quic) => quic,
+        };
+        let udp = UdpSettings {
+            source: spec.source,
+            receive_buffer: Some(UDP_BUFFER),
+            ..UdpSettings::default()
+        };
+        let Quic { config, streams } = &**quic;
+        let transport = QuicTransport::ask(config, (spec.peer, &udp), *streams, (driver, key), now);
+        Ok(AnyTransport::Quic(Box::new(transport?)))
+    }
+}
