@@ -161,9 +161,11 @@ pub(super) fn http3_request(
     let path = [HeadPart::Text(url.path.as_str())];
     let (scheme, authority) = (url.http_scheme(), &url.authority);
     let headers = fields(target);
+    // As browsers do, whose fields they are.
     let made =
-        Http3Request::with_holes(scheme, &target.method, &path, authority, &headers, close, length);
-    made.map_err(|error| of_target(&error))
+        if target.profile.is_some() { Http3Request::keeping } else { Http3Request::with_holes };
+    let request = made(scheme, &target.method, &path, authority, &headers, close, length);
+    request.map_err(|error| of_target(&error))
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ use crate::stage::garbage;
 
 /// The server's stream of control.
 const CONTROL: u64 = 3;
+/// What the client's encoder may keep with us, bytes: as over HTTP/2.
+const TABLE: usize = 4096;
 
 /// Over HTTP/3.
 pub(crate) type Http3Conversation = StreamedConversation<Http3Codec>;
@@ -89,6 +91,7 @@ impl Codec for Http3Codec {
         let limits = Http3Limits {
             max_streams: MAX_STREAMS as usize,
             connect_protocol: true,
+            table: TABLE,
             ..Http3Limits::default()
         };
         let (mut server, mut out) = (Http3Server::new(limits), Outgoing::new());
