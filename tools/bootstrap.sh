@@ -3,7 +3,7 @@
 # apt-get only for what is missing.
 # Usage: tools/bootstrap.sh PYTHON [fuzz] [tests]
 # Always: a Python with venv, a C compiler, cargo. fuzz: a C++ compiler. tests: git, Node
-# and npm as peers on the wire; in CI curl, Chromium, rsync and PostgreSQL too, since CI skips no test.
+# and npm as peers on the wire; in CI curl, Chromium, rsync, Prometheus and PostgreSQL too, since CI skips no test.
 set -euo pipefail
 
 python=${1:-python3}
@@ -27,6 +27,8 @@ main() {
           want chromium chromium
           want nghttp nghttp2-client
           want rsync rsync
+          want prometheus prometheus
+          want prometheus-node-exporter prometheus-node-exporter
           # Debian keeps initdb out of PATH; this one comes with it.
           want pg_ctlcluster postgresql
         fi

@@ -60,14 +60,14 @@ class Found(BaseModel):
     def to_json(self) -> str:
         """As it is kept: what says nothing is left out."""
         kept = self.model_dump(mode="json", exclude_defaults=True)
-        whole = {"schema": self.schema_name, "version": self.version, **_rounded(kept)}
+        whole = {"schema": self.schema_name, "version": self.version, **kept}
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
 def of_report(model: ReportModel) -> Found:
     """What is kept of a report."""
     first = model.trials[0]
-    return Found(
+    found = Found(
         study=first.study,
         command=model.command,
         date=max(trial.started_at for trial in model.trials)[:10],
@@ -80,6 +80,7 @@ def of_report(model: ReportModel) -> Found:
             if (blocks := told(section))
         ),
     )
+    return Found.model_validate(_rounded(found.model_dump(mode="json")))
 
 
 def report(name: str, found: Found | None, pictures: Mapping[str, str] | None = None) -> str:
