@@ -127,7 +127,8 @@ def test_node_is_installed_for_the_tests_alone(machine: Machine) -> None:
     assert machine.installed() == ["git nodejs npm"]
     assert machine.bootstrap("fuzz", "tests", CI="true").returncode == 0
     assert machine.installed()[1] == (
-        "g++ git nodejs npm curl chromium nghttp2-client rsync prometheus prometheus-node-exporter postgresql"
+        "g++ git nodejs npm curl chromium nghttp2-client rsync"
+        " prometheus prometheus-node-exporter postgresql"
     )
 
 
