@@ -22,7 +22,6 @@ from tests.cli import checkouts
 from tests.cli.checkouts import QUICK, SLOW_MS, write
 from tests.cli.conftest import Run
 from tests.cli.test_runs import MEASURED, results_of
-from tests.interop.conftest import lacking
 from wiretrial.errors import EXIT_FAILED, EXIT_GATE, EXIT_USAGE
 
 pytestmark = pytest.mark.alone
@@ -76,7 +75,7 @@ def rootfs(into: Path) -> Path:
 def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     """The server's images, quick and slow."""
     if not shutil.which("podman"):
-        lacking("there is no podman")
+        pytest.skip("there is no podman")
     archive = rootfs(tmp_path_factory.mktemp("rootfs"))
     for name in NAMES:
         program = f"/{name.rpartition(':')[2]}.py"
