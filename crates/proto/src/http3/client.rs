@@ -228,8 +228,7 @@ impl Http3Client {
         }
         let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
         let Some((number, has_content)) = taken else { return Ok(None) };
-        self.tables.cancel(stream);
-        self.tables.tell(out);
+        self.tables.cancel(stream, out);
         if has_content {
             out.reset(stream, ErrorCode::RequestCancelled as u64);
         }
@@ -278,8 +277,7 @@ impl Http3Client {
         let stream = numbers::stream(key);
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         out.stop(stream, ErrorCode::RequestCancelled);
-        self.tables.cancel(stream);
-        self.tables.tell(out);
+        self.tables.cancel(stream, out);
         true
     }
 
@@ -445,7 +443,7 @@ impl Http3Client {
             return Err(self.broken(code.into(), out));
         }
         let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
-        self.tables.cancel(stream);
+        self.tables.cancel(stream, out);
         let event = taken.map(|(number, has_content)| {
             let (code, error) = wrong.of_message();
             out.stop(stream, code);

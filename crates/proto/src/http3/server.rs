@@ -364,7 +364,7 @@ impl Http3Server {
         } else {
             out.reset(stream, ErrorCode::RequestRejected as u64);
             out.stop(stream, ErrorCode::RequestRejected);
-            self.tables.cancel(stream);
+            self.tables.cancel(stream, out);
         }
         is_taken
     }
@@ -442,8 +442,7 @@ impl Http3Server {
         }
         if !has_ended {
             out.stop(stream, ErrorCode::of(code));
-            self.tables.cancel(stream);
-            self.tables.tell(out);
+            self.tables.cancel(stream, out);
         }
         true
     }

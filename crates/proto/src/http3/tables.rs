@@ -90,9 +90,10 @@ impl Tables {
         self.ours.inserted()
     }
 
-    /// What comes on a stream is not read any more.
-    pub(super) fn cancel(&mut self, stream: u64) {
+    /// What comes on a stream is not read any more, and the peer's encoder is told so.
+    pub(super) fn cancel(&mut self, stream: u64, out: &mut Outgoing) {
         self.ours.cancel(stream);
+        self.tell(out);
     }
 
     /// Takes in the whole instructions of the peer's encoder, and returns how many bytes they are.

@@ -249,8 +249,7 @@ impl Http3WebSockets {
         let stream = numbers::stream(key);
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         out.stop(stream, ErrorCode::RequestCancelled);
-        self.tables.cancel(stream);
-        self.tables.tell(out);
+        self.tables.cancel(stream, out);
         self.lost(stream, out);
         true
     }

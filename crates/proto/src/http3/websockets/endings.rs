@@ -22,8 +22,7 @@ impl Http3WebSockets {
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         let taken = self.sockets.remove(key(stream), |it| (it.wire.is_some(), it.number));
         let Some((was_accepted, number)) = taken else { return Ok(None) };
-        self.tables.cancel(stream);
-        self.tables.tell(out);
+        self.tables.cancel(stream, out);
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         let error = ProtocolError::new(ErrorClass::Reset, words(code));
         if !was_accepted {
@@ -75,7 +74,7 @@ impl Http3WebSockets {
             out.reset(stream, code as u64);
         }
         out.stop(stream, code);
-        self.tables.cancel(stream);
+        self.tables.cancel(stream, out);
         if !was_accepted {
             return Err(self.given_up(error, out));
         }
