@@ -36,10 +36,18 @@ public final class JettySocketClient {
         WebSocketClient client = new WebSocketClient(http);
         client.setMaxBinaryMessageSize(2 * LARGE);
         client.start();
+        try {
+            talks(client, words[0] + "/chat");
+        } finally {
+            client.stop(); // Its threads would keep the program alive behind what went wrong.
+        }
+    }
+
+    private static void talks(WebSocketClient client, String url) throws Exception {
         List<Socket> sockets = new ArrayList<>();
         for (int at = 0; at < AT_ONCE; at++) {
             Socket socket = new Socket();
-            client.connect(socket, URI.create(words[0] + "/chat")).get(LIMIT_S, TimeUnit.SECONDS);
+            client.connect(socket, URI.create(url)).get(LIMIT_S, TimeUnit.SECONDS);
             sockets.add(socket);
         }
         Checks.check(
@@ -61,10 +69,10 @@ public final class JettySocketClient {
         ByteBuffer asked = StandardCharsets.UTF_8.encode("are you there?");
         first.send((session, done) -> session.sendPing(asked, done));
         Checks.check("ping", first.hears("pong are you there?"));
-        first.send((session, done) -> session.close(4000, "enough", done));
+        // Jetty fails its own callback of a close where the answer is faster than the callback's thread.
+        first.session.close(4000, "enough", Callback.NOOP);
         Checks.check("close-4000", first.hears("closed 4000"));
         Checks.check("others", echoes(sockets.subList(1, AT_ONCE), "still"));
-        client.stop();
     }
 
     /** A message goes out on each, and only then is anything heard. */
