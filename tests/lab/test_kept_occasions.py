@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import occasion
 from wiretrial.results import kept
 from wiretrial.studies.spec import Study
 
@@ -21,3 +22,32 @@ def test_the_digest_of_a_kept_study_is_still_its_own(file: Path) -> None:
     told = kept.read(file)
     study = Study.model_validate_json(json.dumps(told.head.study))
     assert {trial.study_digest for trial in told.trials} == {study.digest()}
+
+
+def with_occasions(count: int, path: Path) -> Path:
+    """A file with so many occasions, of a few trials each."""
+    told = kept.read(KEPT[0])
+    trials = [
+        trial.model_copy(update={"occasion": number})
+        for number in range(1, count + 1)
+        for trial in told.trials[:2]
+    ]
+    head = told.head.model_copy(update={"trials": len(trials)})
+    path.write_bytes(kept.pack(head, [{} for _ in trials], trials))
+    return path
+
+
+def test_occasions_wait_until_there_are_enough_for_pages(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    (study / "results").mkdir(parents=True)
+    first = with_occasions(1, study / kept.FILE)
+    before = first.read_bytes()
+    assert occasion.newest(study) == first
+    two = with_occasions(2, tmp_path / "two")
+    waiting = occasion.settle(study, two)
+    assert waiting == study / occasion.WAITING == occasion.newest(study)
+    assert (waiting.read_bytes(), first.read_bytes()) == (two.read_bytes(), before)
+    three = with_occasions(3, tmp_path / "three")
+    assert occasion.settle(study, three) == first == occasion.newest(study)
+    assert first.read_bytes() == three.read_bytes()
+    assert not waiting.exists()

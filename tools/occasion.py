@@ -1,0 +1,83 @@
+"""Measures the studies once more, on this machine, and keeps the occasion with those before it.
+
+Usage: python -m tools.occasion [STUDY]... [--prefix DIR]..., each study a folder of studies/; none:
+all that keep trials. Runs one study after the other, so that nothing else runs meanwhile; give it
+the machine for itself, as long as it takes (`wiretrial study show NAME` tells that). Two occasions
+are kept in `results/occasions.jsonl.xz`, and pages stay on the first: over two an interval has one
+degree of freedom. From three on they are kept in `results/trials.jsonl.xz`, and `make results`
+makes the pages of all of them.
+
+Exit code 0: all were measured and kept; else that of the command that ended badly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools.results import ROOT, STUDIES, with_trials
+from wiretrial.results import kept
+
+WIRETRIAL = Path(sys.executable).with_name("wiretrial")
+ENOUGH = 3
+"""Occasions from which on pages are made of all of them."""
+WAITING = "results/occasions.jsonl.xz"
+"""Below a study's folder: occasions that are not enough yet, the first among them."""
+
+
+def newest(study: Path) -> Path:
+    """The file that has all occasions of a study so far."""
+    waiting = study / WAITING
+    return waiting if waiting.exists() else study / kept.FILE
+
+
+def settle(study: Path, exported: Path) -> Path:
+    """Puts a file of kept trials where as many occasions belong; gives where that is."""
+    occasions = {trial.occasion for trial in kept.read(exported).trials}
+    enough = len(occasions) >= ENOUGH
+    place = study / (kept.FILE if enough else WAITING)
+    place.write_bytes(exported.read_bytes())
+    if enough:
+        (study / WAITING).unlink(missing_ok=True)
+    return place
+
+
+def measure(study: Path, prefixes: list[str]) -> int:
+    """The exit code; nothing is kept of an occasion that is not whole."""
+    # Where trials stay if something goes wrong: hours may be in them.
+    results = kept.unpack(newest(study), ROOT / "results").folder
+    words = [word for prefix in prefixes for word in ("--prefix", prefix)]
+    with tempfile.TemporaryDirectory(prefix="wiretrial-occasion-") as folder:
+        exported = Path(folder) / f"exported{kept.SUFFIX}"
+        for command in (
+            ["study", "run", "--add-occasion", str(results), *words],
+            ["results", "export", str(results), "--format", "kept", "-o", str(exported)],
+        ):
+            ended = subprocess.run([str(WIRETRIAL), *command], check=False)
+            if ended.returncode:
+                sys.stderr.write(f"tools.occasion: trials so far are in {results}\n")
+                return ended.returncode
+        sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")
+        return 0
+
+
+def main() -> int:
+    """Measures what was asked for."""
+    parser = argparse.ArgumentParser(prog="tools.occasion", description=__doc__)
+    parser.add_argument("study", nargs="*", help="a folder of studies/; none: all with trials")
+    parser.add_argument("--prefix", action="append", default=[], help="of a library by hand")
+    asked = parser.parse_args()
+    for study in [STUDIES / name for name in asked.study] or list(with_trials(STUDIES)):
+        if not (study / kept.FILE).exists():
+            sys.stderr.write(f"tools.occasion: {study.name} keeps no trials: run it first\n")
+            return 2
+        if code := measure(study, asked.prefix):
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
