@@ -25,6 +25,10 @@ from conformance.connect import suite as connect_suite
 from conformance.http2 import cases as http2_cases
 from conformance.http2 import runs as http2_runs
 from conformance.http2 import suite as http2_suite
+from conformance.http3 import cases as http3_cases
+from conformance.http3 import malformed
+from conformance.http3 import runs as http3_runs
+from conformance.http3 import suite as http3_suite
 from conformance.process import ProcessFailed, Unavailable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,12 +37,15 @@ ENGINE = RELEASE / "wiretrial-engine"
 TESTEE = RELEASE / "wiretrial-testee"
 AUTOBAHN = ROOT / "build" / "autobahn"
 HTTP2 = ROOT / "build" / "tools" / "h2spec"
+HTTP3 = ROOT / "build" / "tools" / "h3spec"
 CONNECT = ROOT / "build" / "tools" / "connectconformance"
 REPORTS = ROOT / "build" / "conformance"
 
 # Still 128 windows of 32 KiB, and every message up to 4 KiB a thousand times.
 BYTES_PER_CASE = 4 * 1024 * 1024
 MOST_LINES = 20
+ONLY_WHERE_ASKED = {"h3i"}
+"""What takes long to build, or parts that few machines have."""
 USAGE = 2
 GROUP_LIMIT_S = 240.0
 FULL_GROUP_LIMIT_S = 1800.0
@@ -49,6 +56,8 @@ def main() -> int:
     suites: dict[str, Callable[[argparse.Namespace], int]] = {
         "autobahn": _autobahn,
         "http2": _http2,
+        "http3": _http3,
+        "h3i": _h3i,
         "grpc": _grpc,
     }
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
@@ -71,7 +80,8 @@ def main() -> int:
         tables.write()
         return 0
     # All of them, whatever one says.
-    codes = [suites[name](flags) for name in flags.suites or suites]
+    usual = [name for name in suites if name not in ONLY_WHERE_ASKED]
+    codes = [suites[name](flags) for name in flags.suites or usual]
     return max(codes)
 
 
@@ -133,6 +143,45 @@ def _http2(flags: argparse.Namespace) -> int:
         lines = http2_cases.problems(expected[side][way], results, spared)
         wrong += _tell(f"{side}, {way}", lines)
     return _built_and_end(wrong, began, built, bench.folder)
+
+
+def _http3(flags: argparse.Namespace) -> int:
+    began = time.monotonic()
+    try:
+        suite = http3_suite.Suite.install(HTTP3)
+        found = http3_runs.run_all(http3_runs.Bench(suite, ENGINE, REPORTS / "http3"))
+    except Unavailable as missing:
+        return _missing(f"h3spec is not run: {missing}")
+    except (ProcessFailed, OSError) as failure:
+        return _fail(str(failure))
+    if flags.update:
+        http3_cases.write_expected(found)
+        document.write("http3", http3_cases.table(found))
+    expected = http3_cases.read_expected()
+    wrong = 0
+    for side, way in product(http3_cases.SIDES, http3_cases.WAYS):
+        results = found[side][way]
+        told = http3_cases.summary(results)
+        print(f"conformance: {http3_cases.NAME}: {len(results)} cases: {told}")
+        wrong += _tell(f"{side}, {way}", http3_cases.problems(expected[side][way], results))
+    return _end(wrong, time.monotonic() - began, REPORTS / "http3")
+
+
+def _h3i(flags: argparse.Namespace) -> int:
+    began = time.monotonic()
+    try:
+        malformed.build()
+        built = time.monotonic() - began
+        rows = malformed.run(ENGINE, REPORTS / "h3i")
+    except Unavailable as missing:
+        return _missing(f"h3i's requests are not sent: {missing}")
+    except (ProcessFailed, OSError) as failure:
+        return _fail(str(failure))
+    if flags.update:
+        document.write("h3i", malformed.table(rows))
+    print(f"conformance: h3i: {len(rows)} cases: {malformed.summary(rows)}")
+    wrong = [f"{row.section}, {row.what}: {row.came}" for row in rows if not row.is_good]
+    return _built_and_end(_tell("h3i", wrong), began, built, REPORTS / "h3i")
 
 
 def _grpc(flags: argparse.Namespace) -> int:

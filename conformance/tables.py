@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from conformance import document
 from conformance.connect import cases as connect_cases
 from conformance.http2 import cases
+from conformance.http3 import cases as http3_cases
 
 HTTP_PAGE = document.PAGE.with_name("conformance-http.md")
 FAULTS_PAGE = document.PAGE.with_name("faults.md")
@@ -61,6 +62,7 @@ def write() -> None:
     document.write("http", http())
     document.write("faults", faults())
     document.write("http2", cases.table(cases.read_expected()))
+    document.write("http3", http3_cases.table(http3_cases.read_expected()))
     document.write("connect", connect_cases.table(connect_cases.read_expected()))
 
 
