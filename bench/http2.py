@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
-
-from bench import idle, measure, places, stream_generators, stream_table
+from bench import idle, places, stream_generators, stream_table
 from bench.generators import Ask
-from bench.measure import RunFailed
 from bench.places import GENERATOR_CPU, SERVER_CPU
+from bench.rounds import Bench
 from bench.stream_generators import StreamGenerator
 from bench.streams import ALL, StreamLoad, chosen
 from bench.table import Sample
@@ -65,7 +61,7 @@ def main() -> int:
     if flags.output:
         stream_table.write(flags.output, found)
     if flags.page:
-        stream_table.into_page(flags.page, found)
+        stream_table.into_page(flags.page, stream_table.PLACE, stream_table.markdown(found))
     print("\n" + stream_table.markdown(found))
     return 0 if all(figures.values()) else 1
 
@@ -74,41 +70,15 @@ def _compare(
     load: StreamLoad, present: Sequence[StreamGenerator], engine: Path, seconds: int, rounds: int
 ) -> dict[str, list[Sample | None]]:
     able = [one for one in present if one.does(load)]
-    samples: dict[str, list[Sample | None]] = {one.name: [] for one in able}
-    order = random.Random(load.name)
     try:
-        with (
-            _serving(load, engine) as (address, authority, server),
-            tempfile.TemporaryDirectory(prefix="wiretrial-bench-") as scratch,
-        ):
+        with _serving(load, engine) as (address, authority, server):
             scheme = "https" if load.is_secure else "http"
             ask = Ask(f"{scheme}://{address}{load.path}", authority, seconds, GENERATOR_CPU)
-            for _ in range(rounds):
-                for one in order.sample(able, len(able)):
-                    samples[one.name].append(_sample(one, load, ask, server, Path(scratch)))
+            bench = Bench(f"bench.http2: {load.name}", load, ask)
+            return bench.samples(able, rounds, lambda _: server)
     except WiretrialError as failure:
         print(f"bench.http2: {load.name}: {failure.line()}", file=sys.stderr)
-    return samples
-
-
-def _sample(
-    one: StreamGenerator, load: StreamLoad, ask: Ask, server: int, folder: Path
-) -> Sample | None:
-    try:
-        before = measure.cpu_s(server)
-        asked = one.asked(load, ask, folder)
-        run = measure.run(
-            asked.command, cpu=ask.cpu, seconds=ask.seconds, folder=folder, told=asked.told
-        )
-        messages = one.messages(run.text)
-        used_s = measure.cpu_s(server) - before
-    except (RunFailed, ValueError, KeyError) as failure:
-        print(f"bench.http2: {one.name}, {load.name}: {failure}", file=sys.stderr)
-        return None
-    except psutil.NoSuchProcess:
-        print(f"bench.http2: {one.name}, {load.name}: the server is gone", file=sys.stderr)
-        return None
-    return Sample(messages, run.wall_s, run.user_s, run.system_s, run.peak_bytes, used_s)
+        return {}
 
 
 @contextmanager

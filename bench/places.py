@@ -14,8 +14,13 @@ from pathlib import Path
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 
-FLOOR = Path(__file__).resolve().parent.parent / "target" / "release" / "wiretrial-floor"
+_HERE = Path(__file__).resolve().parent
+_BUILT = _HERE.parent / "target" / "release"
+FLOOR = _BUILT / "wiretrial-floor"
 FLOOR_REMEDY = "cargo build --release --locked --package wiretrial-floor"
+QUIC_GO = _BUILT / "wiretrial-quic-go"
+QUIC_LOAD = _HERE / "quic" / "target" / "release" / "wiretrial-quic-load"
+QUIC_GO_REMEDY = QUIC_LOAD_REMEDY = "make quic-peers"
 SERVER_CPU, GENERATOR_CPU = 0, 1
 
 

@@ -10,12 +10,12 @@ import json
 import re
 import shutil
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench.generators import Ask
 from bench.measure import RunFailed
 from bench.places import FLOOR, FLOOR_REMEDY
+from bench.rounds import Asked
 from bench.streams import MESSAGE_BYTES, StreamLoad
 from wiretrial.engine import parse
 from wiretrial.errors import EngineFailed
@@ -43,14 +43,6 @@ K6_SCRIPT = Path(__file__).with_name("get.js")
 TEXT = "a" * MESSAGE_BYTES
 _TEXT_FIELD = bytes([0x0A, MESSAGE_BYTES]) + TEXT.encode()
 """The message of a call, as protobuf writes it: a text with the number 1."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The command of one run, and its standard input."""
-
-    command: list[str]
-    told: str = ""
 
 
 class StreamGenerator(ABC):
@@ -96,16 +88,21 @@ class EngineStreams(StreamGenerator):
         return Asked([str(self.engine), "run"], plan(load, ask).to_json() + "\n")
 
     def messages(self, text: str) -> int:
-        lines = text.strip().splitlines()
-        try:
-            last = parse(lines[-1].encode()) if lines else None
-        except EngineFailed:
-            last = None
-        if not isinstance(last, Summary):
-            raise RunFailed(f"the engine ended with: {(lines or ['nothing'])[-1][:200]}")
-        if last.counters.errors:
-            raise RunFailed(f"errors: {last.counters.errors}")
-        return last.counters.ok
+        return summary(text).counters.ok
+
+
+def summary(text: str) -> Summary:
+    """The last line of the engine; raises RunFailed where it is none, or tells of errors."""
+    lines = text.strip().splitlines()
+    try:
+        last = parse(lines[-1].encode()) if lines else None
+    except EngineFailed:
+        last = None
+    if not isinstance(last, Summary):
+        raise RunFailed(f"the engine ended with: {(lines or ['nothing'])[-1][:200]}")
+    if last.counters.errors:
+        raise RunFailed(f"errors: {last.counters.errors}")
+    return last
 
 
 def plan(load: StreamLoad, ask: Ask) -> Plan:

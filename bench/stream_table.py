@@ -17,7 +17,8 @@ from wiretrial.errors import WiretrialError
 
 SCHEMA = "wiretrial-bench-http2"
 VERSION = 1
-BEGIN, END = "<!-- generated: http2 speed -->", "<!-- end: http2 speed -->"
+PLACE = BEGIN, END = "<!-- generated: http2 speed -->", "<!-- end: http2 speed -->"
+"""The two lines of docs/performance.md between which the tables stand."""
 ABSENT = "not here"
 
 
@@ -98,10 +99,10 @@ def text(title: str, found: Sequence[Figure]) -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, found: Found) -> None:
+def write(path: Path, found: Found, schema: str = SCHEMA) -> None:
     """Keeps what was found, one load a line."""
     head = {
-        "schema": SCHEMA,
+        "schema": schema,
         "version": VERSION,
         "machine": dict(found.machine),
         "seconds": found.seconds,
@@ -131,23 +132,22 @@ def read(path: Path) -> Found:
     )
 
 
-def into_page(page: Path, found: Found) -> None:
-    """Writes the tables into a page, between its two lines that say so.
+def into_page(page: Path, place: tuple[str, str], tables: str) -> None:
+    """Writes tables into a page, between its two lines that say so.
 
     Raises WiretrialError where the page has no such lines.
     """
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, behind = rest.partition(END)
+    first, last = place
+    before, begin, rest = page.read_text(encoding="utf-8").partition(first)
+    _, end, behind = rest.partition(last)
     if not (begin and end):
-        raise WiretrialError(f"{page} has no place for the tables", f"add {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n{markdown(found)}\n{END}{behind}", encoding="utf-8")
+        raise WiretrialError(f"{page} has no place for the tables", f"add {first} and {last}")
+    page.write_text(f"{before}{first}\n{tables}\n{last}{behind}", encoding="utf-8")
 
 
 def markdown(found: Found) -> str:
     """The tables of HTTP/2, of HTTP/2 over TLS and of gRPC, and what idle ones take."""
-    rounds = max((one.rounds for rows in found.loads.values() for one in rows), default=0)
-    cpus = f"{found.machine['cpus']} CPUs, {found.machine['cpu']}, Linux {found.machine['kernel']}"
-    parts = [f"Runs of {found.seconds} s, {rounds} rounds, medians; {cpus}."]
+    parts = [conditions(found)]
     plain = [load for load in ALL if load.kind != "call" and not load.is_secure]
     parts.append(_table(found, plain, ("floor", "h2load", "oha")))
     secure = [load for load in ALL if load.is_secure]
@@ -162,15 +162,28 @@ def markdown(found: Found) -> str:
     return "\n\n".join(parts)
 
 
+def conditions(found: Found) -> str:
+    """How it was measured, and on what."""
+    rounds = max((one.rounds for rows in found.loads.values() for one in rows), default=0)
+    cpus = f"{found.machine['cpus']} CPUs, {found.machine['cpu']}, Linux {found.machine['kernel']}"
+    return f"Runs of {found.seconds} s, {rounds} rounds, medians; {cpus}."
+
+
 def _table(found: Found, loads: Sequence[StreamLoad], others: Sequence[str]) -> str:
+    named = [(load.name, load.server, load.connections, load.streams) for load in loads]
+    return table(found, named, others)
+
+
+def table(found: Found, loads: Sequence[tuple[str, str, int, int]], others: Sequence[str]) -> str:
+    """Ours beside others. A load: its name, its server, its connections, streams on each."""
     heads = ["server", "connections x streams", "wiretrial"]
     for other in others:
         heads += [other, "wiretrial to the floor" if other == "floor" else f"times {other}"]
     lines = [heads, ["---"] * len(heads)]
-    for load in loads:
-        rows = {one.generator: one for one in found.loads.get(load.name, ())}
+    for name, server, connections, streams in loads:
+        rows = {one.generator: one for one in found.loads.get(name, ())}
         ours = rows.get("wiretrial")
-        cells = [load.server, f"{load.connections} x {load.streams}", _rate(ours)]
+        cells = [server, f"{connections} x {streams}", _rate(ours)]
         for other in others:
             its = rows.get(other)
             absent = ABSENT if other in found.absent else ""

@@ -120,14 +120,14 @@ def test_tables_go_into_their_place_of_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{stream_table.BEGIN}\nold\n{stream_table.END}\nbehind\n")
     for _ in range(2):
-        stream_table.into_page(page, found())
+        stream_table.into_page(page, stream_table.PLACE, stream_table.markdown(found()))
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{stream_table.BEGIN}\nRuns of 1 s")
     assert text.endswith(f"\n{stream_table.END}\nbehind\n")
     assert "old" not in text
     page.write_text("no place")
     with pytest.raises(WiretrialError, match="no place for the tables"):
-        stream_table.into_page(page, found())
+        stream_table.into_page(page, stream_table.PLACE, "tables")
 
 
 def test_the_page_has_a_place_for_them() -> None:

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "no clock module: it looks for the end only")]
 
 mod connect;
+mod datagrams;
 mod hold;
 mod http2;
 mod punctual;
@@ -17,15 +18,20 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use connect::{Conversation, Protocol};
+use datagrams::{Answering, Asking};
 use hold::Crowd;
 use http2::{Asked, Recorded};
 use punctual::Question;
-use ring::Ring;
+use ring::{Buffers, Ring};
 
 const USAGE: &str =
     "usage: wiretrial-floor ws|http|h2|grpc IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
   ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight;
   h2: DEPTH streams, of GET, or of POST with BYTES; grpc: DEPTH calls with a message of BYTES
+usage: wiretrial-floor datagrams IP:PORT CONNECTIONS REQUESTS SENT SEGMENT RECEIVED SECONDS CPU
+  REQUESTS go together as SENT bytes in datagrams of SEGMENT, and RECEIVED bytes answer them
+usage: wiretrial-floor answer IP:PORT ASKED ANSWER SEGMENT CPU
+  ANSWER bytes in datagrams of SEGMENT for each ASKED bytes of a client, until the input ends
 usage: wiretrial-floor hold IP:PORT PATH CONNECTIONS THREADS
   how long it takes until so many WebSocket connections stand
 usage: wiretrial-floor watch IP:PORT PATH CONNECTIONS THREADS
@@ -43,6 +49,12 @@ fn main() -> ExitCode {
     } else if let Some(crowd) = Crowd::parse(&arguments) {
         stands = crowd.stays();
         crowd.open().map(|seconds| format!("{{\"seconds\": {seconds:.3}}}"))
+    } else if let Some(asking) = Asking::parse(&arguments) {
+        pin(asking.cpu).and_then(|()| asking.run()).map(|it| format!("{{\"messages\": {it}}}"))
+    } else if let Some(answering) = Answering::parse(&arguments) {
+        stands = true;
+        let bound = pin(answering.cpu).and_then(|()| answering.start());
+        bound.map(|address| format!("{{\"address\": \"{address}\"}}"))
     } else if let Some((question, duration, cpu)) = Question::parse(&arguments) {
         let answer = pin(cpu).and_then(|()| question.ask(duration));
         answer.map(|answer| format!("{{\"ns\": {answer:?}}}"))
@@ -118,7 +130,7 @@ fn run(plan: &Plan) -> io::Result<u64> {
     // In packs, the next pack goes when the whole last one is back.
     let pack = if plan.protocol == Protocol::WebSocket { plan.depth } else { 1 };
     let mut pending = vec![0_usize; sockets.len()];
-    let mut ring = Ring::new(&sockets)?;
+    let mut ring = Ring::new(&sockets, Buffers::OF_STREAMS)?;
     for at in 0..sockets.len() {
         ring.receive(at)?;
         ring.send(at, &requests)?;
@@ -150,7 +162,7 @@ fn run_streams(plan: &Plan, asked: Asked) -> io::Result<u64> {
     let opened = (0..plan.connections).map(|_| http2::Conversation::open(&plan.address));
     let (sockets, mut conversations): (Vec<_>, Vec<_>) =
         opened.collect::<io::Result<Vec<_>>>()?.into_iter().unzip();
-    let mut ring = Ring::new(&sockets)?;
+    let mut ring = Ring::new(&sockets, Buffers::OF_STREAMS)?;
     for (at, conversation) in conversations.iter_mut().enumerate() {
         ring.receive(at)?;
         ring.send(at, conversation.requests(&recorded, plan.depth))?;

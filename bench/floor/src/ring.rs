@@ -4,7 +4,6 @@
 //! Every error ends the run: a floor that has to mend something is none.
 
 use std::io;
-use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -13,16 +12,31 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 
 const SUBMISSIONS: u32 = 256;
 const COMPLETIONS: u32 = 16_384;
-/// Many, so that none is wanting with any number of connections.
-const BUFFERS: u16 = 8192;
-const BUFFER_BYTES: usize = 4 * 1024;
-const STRIDE: usize = BUFFER_BYTES + 192;
+/// Between two buffers, so that they do not begin at the same place of a cache.
+const GAP: usize = 192;
 /// In the token of a send; the rest is the connection.
 const SEND: u64 = 1 << 63;
+
+/// The buffers that the kernel receives into: a power of two of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffers {
+    pub(crate) count: u16,
+    pub(crate) bytes: usize,
+}
+
+impl Buffers {
+    /// Many, so that none is wanting with any number of connections.
+    pub(crate) const OF_STREAMS: Self = Self { count: 8192, bytes: 4 * 1024 };
+
+    fn stride(self) -> usize {
+        self.bytes + GAP
+    }
+}
 
 pub(crate) struct Ring {
     ring: IoUring,
     sockets: Vec<RawFd>,
+    sizes: Buffers,
     /// Of the kernel from here on; they live as long as the process.
     table: *mut BufRingEntry,
     buffers: *mut u8,
@@ -31,7 +45,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    pub(crate) fn new(sockets: &[TcpStream]) -> io::Result<Self> {
+    pub(crate) fn new(sockets: &[impl AsRawFd], sizes: Buffers) -> io::Result<Self> {
         let ring = IoUring::builder()
             .setup_submit_all()
             .setup_cqsize(COMPLETIONS)
@@ -39,15 +53,16 @@ impl Ring {
             .setup_coop_taskrun()
             .setup_defer_taskrun()
             .build(SUBMISSIONS)?;
-        let table = pages(usize::from(BUFFERS) * size_of::<BufRingEntry>())?.cast();
-        let buffers = pages(usize::from(BUFFERS) * STRIDE)?;
+        let table = pages(usize::from(sizes.count) * size_of::<BufRingEntry>())?.cast();
+        let buffers = pages(usize::from(sizes.count) * sizes.stride())?;
         // SAFETY: whole pages, never given back.
         unsafe {
-            ring.submitter().register_buf_ring_with_flags(table as u64, BUFFERS, 0, 0)?;
+            ring.submitter().register_buf_ring_with_flags(table as u64, sizes.count, 0, 0)?;
         }
         let sockets = sockets.iter().map(AsRawFd::as_raw_fd).collect();
-        let mut ring = Self { ring, sockets, table, buffers, tail: 0, completions: Vec::new() };
-        (0..BUFFERS).for_each(|buffer| ring.give_back(buffer));
+        let mut ring =
+            Self { ring, sockets, sizes, table, buffers, tail: 0, completions: Vec::new() };
+        (0..sizes.count).for_each(|buffer| ring.give_back(buffer));
         ring.publish();
         Ok(ring)
     }
@@ -104,7 +119,7 @@ impl Ring {
         self.give_back(buffer);
         // SAFETY: within the buffers; the kernel hears of what was given back when it is waited for.
         let bytes = unsafe {
-            let begin = self.buffers.add(usize::from(buffer) * STRIDE);
+            let begin = self.buffers.add(usize::from(buffer) * self.sizes.stride());
             std::slice::from_raw_parts(begin, result as usize)
         };
         Ok(Some((at, bytes)))
@@ -119,12 +134,12 @@ impl Ring {
     }
 
     fn give_back(&mut self, buffer: u16) {
-        let at = usize::from(self.tail % BUFFERS);
+        let at = usize::from(self.tail % self.sizes.count);
         // SAFETY: within the table and the buffers.
         unsafe {
             let entry = &mut *self.table.add(at);
-            entry.set_addr(self.buffers.add(usize::from(buffer) * STRIDE) as u64);
-            entry.set_len(BUFFER_BYTES as u32);
+            entry.set_addr(self.buffers.add(usize::from(buffer) * self.sizes.stride()) as u64);
+            entry.set_len(self.sizes.bytes as u32);
             entry.set_bid(buffer);
         }
         self.tail = self.tail.wrapping_add(1);
