@@ -155,7 +155,12 @@ def test_growth_says_how_long_it_lasts() -> None:
     assert growth is not None
     # 24,000 are carried: 20,000 grow to that by 5 % a month in 3.7.
     assert growth.months == pytest.approx(3.737, abs=1e-3)
-    assert advised(rate=24_000.0, growth=0.05).growth.months == 0  # type: ignore[union-attr]
+    at_once = advised(rate=24_000.0, growth=0.05)
+    assert at_once.growth is not None
+    assert at_once.growth.months == 0
+    assert dict(told.lines(at_once))["Growth"].startswith(
+        "3 instances last less than a month at 5 %"
+    )
     # 20,000 x 1.05^12 = 35,917: five of 8,000.
     assert growth.in_a_year == 5
 
@@ -163,22 +168,21 @@ def test_growth_says_how_long_it_lasts() -> None:
 def test_bytes_of_the_whole_demand_are_told() -> None:
     assert advised().bytes_per_second == pytest.approx(300 * 20_000)
     lines = dict(told.lines(advised()))
-    assert lines["Per request"].endswith("; 300 B")
-    assert lines["In all"] == "48 Mbit/s"
+    assert lines["Per request"].endswith("; 300 B of traffic")
+    assert lines["In all"] == "48 Mbit/s of traffic"
     routed = tuple(RouteRate(name=name, rate=24_000.0) for name in ("a", "b"))
     sessions = [level(rate, routes=routed) for rate in (2000.0, 4000.0, 8000.0)]
     # Six messages to a session.
     made = advised(limit(sessions, unit="sessions/s"))
     assert made.bytes_per_second == pytest.approx(6 * 300 * 20_000)
-    assert dict(told.lines(made))["Per session"].endswith("; 1.80 kB")
+    assert dict(told.lines(made))["Per session"].endswith("; 1.80 kB of traffic")
     assert advised(limit([level(8000.0, [], bytes=None)])).bytes_per_second is None
 
 
 def test_the_share_of_the_kernel_is_told() -> None:
     levels = [level(rate, [resource(rate, of_kernel=0.38)]) for rate in (2000.0, 4000.0, 8000.0)]
     cpu_time = dict(told.details(advised(limit(levels))))["CPU time"]
-    assert cpu_time.startswith("per request: server 100 µs (")
-    assert cpu_time.endswith("), 38 % of it in the kernel")
+    assert cpu_time == "per request: server 100 µs, 38 % of it in the kernel"
 
 
 def test_users_send_by_littles_law() -> None:
@@ -275,6 +279,13 @@ def test_the_check_measures_as_it_was_measured(
     import shlex
 
     assert checking.command(shlex.join(["wiretrial", *measured]), rate) == confirmed
+
+
+def test_the_check_has_the_cpus_that_one_of_several_had() -> None:
+    measured = "wiretrial advise ./shop --instances 2 --rate 9 -c 64"
+    assert checking.command(measured, 3.0, (0, 1, 6)) == (
+        "taskset -c 0,1,6 wiretrial limit ./shop -c 64 --from 3 --to 3 --searches 1"
+    )
 
 
 def test_the_document_is_read_as_it_was_written() -> None:

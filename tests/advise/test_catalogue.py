@@ -66,7 +66,7 @@ def test_a_core_is_asked_for_sixty_percent_of_its_highest() -> None:
     ]
     assert made.choices[0].busy == pytest.approx(0.5)
     assert choice.headline(made) == (
-        "2 cores of quick:tuned over ws carry 500,000 users; 3 survive losing one."
+        "2 cores of quick:tuned over ws carry 500,000 users; 3 if one may fail."
     )
     assert lines(made)["Demand"] == "100,000 messages/s of 64 bytes, one per user every 5 s"
     assert lines(made)["Instead"] == "http: 7 instead of 2 (quick, 25,000/s on 1,000 connections)"
@@ -150,7 +150,9 @@ def test_users_say_how_long_they_wait(ask: Callable[[], object]) -> None:
 def test_it_is_shown_in_a_terminal_and_as_a_page() -> None:
     made = catalogue.chosen(ROWS, OfRate(1000.0, 2.0).of_kept(), 64)
     text = choice_text.render(made)
-    assert text.startswith("1 core of quick:tuned over ws carries 2,000 messages/s; 2 survive")
+    assert text.startswith(
+        "1 core of quick:tuned over ws carries 2,000 messages/s; 2 if one may fail."
+    )
     assert "2 times the average" in text
     assert "more need" not in text
     assert '"schema": "wiretrial-choice"' in choice_page.render(made)

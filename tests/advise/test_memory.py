@@ -44,8 +44,8 @@ def test_a_connection_takes_what_it_does() -> None:
     assert [memory.each_bytes, memory.low_bytes, memory.high_bytes] == pytest.approx([20_000] * 3)
     assert (memory.most, made.kernel_bytes) == (2000, 6500.0)
     assert told(made) == (
-        "per connection: server 20.0 kB (20.0 kB to 20.0 kB), kernel 6.50 kB. 30,000 users of one"
-        " instance, a connection each: 825 MB and 30,000 descriptors, extrapolated from 2,000"
+        "per connection: server 20.0 kB, kernel 6.50 kB. 30,000 users of one instance, a connection"
+        " each: 825 MB, extrapolated from 2,000"
     )
 
 
@@ -60,7 +60,7 @@ def test_a_rate_has_no_users() -> None:
     made = advised(asked=OfRate(5000.0))
     assert told(made).endswith("kernel 6.50 kB")
     assert dict(advice.lines(made))["Per connection"] == (
-        "memory of server 20.0 kB (20.0 kB to 20.0 kB), kernel 6.50 kB"
+        "memory of server 20.0 kB, kernel 6.50 kB"
     )
 
 

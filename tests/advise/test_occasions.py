@@ -13,7 +13,7 @@ from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfRate
 from wiretrial.errors import UsageProblem
 from wiretrial.report import advice
-from wiretrial.results.advice import Advice
+from wiretrial.results.advice import Advice, Together
 from wiretrial.results.limits import Limit
 from wiretrial.stats import student
 
@@ -39,6 +39,24 @@ def test_three_days_have_an_interval_of_their_own() -> None:
     assert found.high == pytest.approx(1.02 * math.exp(middle + reach))
     assert len(found.levels) == 12
     assert [one.search for one in found.searches] == [1, 2, 3]
+
+
+def test_of_several_instances_the_day_on_which_they_gained_least_counts() -> None:
+    def two(rate: float) -> Together:
+        return Together(instances=2, limit=limit(rate=rate), is_spread=True)
+
+    found = occasions.together(
+        [
+            Basis(day(1, 8000.0), together=[two(14_400.0)], pinned=(0, 1)),
+            Basis(day(2, 9000.0), together=[two(14_400.0)]),
+            Basis(day(3, 8500.0), division_lacks="the machine was small"),
+        ]
+    )
+    (several,) = found.together
+    assert found.limit.rate is not None
+    # 1.8 times one on the first day, 1.6 times on the second.
+    assert several.limit.rate == pytest.approx(1.6 * found.limit.rate)
+    assert (found.division_lacks, found.pinned) == ("the machine was small", (0, 1))
 
 
 def test_two_days_reach_from_end_to_end() -> None:

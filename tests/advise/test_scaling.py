@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.advise.synthetic import limit
+from tests.advise.synthetic import limit, refused, resource
 from wiretrial.advise import answer
 from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfRate
 from wiretrial.errors import MeasurementInvalid, UsageProblem, WiretrialError
 from wiretrial.report import advice
-from wiretrial.results.advice import Advice
+from wiretrial.results.advice import Advice, Together
 from wiretrial.results.limits import Limit
 
 ONE = 8400.0
@@ -39,11 +39,95 @@ def test_two_instances_tell_what_does_not_divide() -> None:
     assert made.instances == 3
     assert scaling.at(3) == pytest.approx(21_000)
     assert advised({2: together(2, 0.1)}, rate=21_500.0).instances == 4
-    assert dict(advice.lines(made))["Divides"] == (
-        "2 carried 15,300 requests/s, 1.82 times one. Contention 10 %: each of 3 carries 83 % of"
-        " what one does alone. Nothing is told beyond 4"
+    assert dict(advice.lines(made))["Scaling"] == (
+        "2 together carried 15,300 requests/s, 1.82 times one; each of 3 carries 83 % of one alone"
+        " (contention 10 %). Not known beyond 4"
     )
-    assert "anything shared" not in dict(advice.lines(made))["Void if"]
+    assert "a shared part" not in dict(advice.lines(made))["Void if"]
+
+
+def measured(limit: Limit, number: int = 2, **changes: Any) -> Together:
+    return Together(instances=number, limit=limit, is_spread=True, **changes)
+
+
+def started(*several: Together, rate: float = 20_000.0, **basis: Any) -> Advice:
+    """Of a server that was started for it."""
+    one = Basis(limit(low=ONE, high=ONE), together=several, **basis)
+    return answer.advice(one, OfRate(rate), Wanted())
+
+
+def test_what_was_measured_along_counts_as_what_is_named() -> None:
+    made = started(measured(together(2, 0.1)))
+    assert made.instances == 3
+    assert made.scaling is not None
+    assert made.scaling.contention.value == pytest.approx(0.1)
+    told = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert told[1:] == [
+        "of 2 together the server's CPU binds: 97 % busy at 9,000 requests/s",
+        "connections were spread by the load generator; a proxy would take its part, too",
+    ]
+    assert Advice.model_validate_json(made.to_json()) == made
+    shared = started(measured(together(2, 0.1), shared_cpus=2))
+    told = [line for label, line in advice.lines(shared) if label == "Scaling"]
+    assert told[3] == "they shared 2 CPUs with the load generator, which is a part of it"
+
+
+def test_a_server_that_all_ask_is_named_where_it_is_busiest() -> None:
+    seen = [resource(9000.0, "app", cpus=0.5), resource(9000.0, "db", cpus=3.8, of_cpus=4.0)]
+    made = started(measured(together(2, 0.5, refused=refused(9000.0, resources=seen))))
+    told = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert told[1] == (
+        "of 2 together the server's CPU binds: 97 % busy at 9,000 requests/s; db busiest, 95 % of"
+        " its CPUs"
+    )
+
+
+def test_a_size_that_is_named_comes_before_what_was_measured_along() -> None:
+    one = Basis(limit(low=ONE, high=ONE), together=(measured(together(2, 0.5)),))
+    made = answer.advice(one, OfRate(20_000.0), Wanted(sizes={2: together(2, 0.1)}))
+    assert made.scaling is not None
+    assert made.scaling.contention.value == pytest.approx(0.1)
+    assert "Void if" in dict(advice.lines(made))
+
+
+def test_beyond_what_was_measured_along_it_takes_at_least_so_many() -> None:
+    made = started(measured(together(2, 0.1)), rate=60_000.0)
+    # Each of four carries 8,400 / 1.3; more than those are not taken to carry more.
+    assert (made.instances, made.is_at_least) == (10, True)
+    assert advice.headline(made) == (
+        "At least 10 instances meet the goal for 60,000 requests/s; how they divide the load is"
+        " known up to 4."
+    )
+    first, *_ = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert "each of 4 carries 77 % of one alone (contention 10 %)" in first
+
+
+def test_two_that_carry_no_more_than_one_are_no_advice() -> None:
+    with pytest.raises(MeasurementInvalid, match="1 instance carries the most, 8,400"):
+        started(measured(together(2, 1.0)))
+
+
+def test_two_that_shared_cpus_do_not_tell_that_no_number_is_enough() -> None:
+    with pytest.raises(MeasurementInvalid) as failed:
+        started(measured(together(2, 1.6), shared_cpus=2))
+    assert failed.value.message == (
+        "2 instances together carried 6,462 per second, one alone 8,400. They shared 2 CPUs with"
+        " the load generator, so this does not say what they carry on machines of their own"
+    )
+
+
+def test_a_contention_of_more_than_all_is_a_plain_number() -> None:
+    made = started(measured(together(2, 1.6), shared_cpus=2), rate=8000.0)
+    first, *_ = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert "(contention 160 %)" in first
+
+
+def test_why_several_were_not_measured_is_told() -> None:
+    made = started(division_lacks="the server listens on port 80 alone")
+    lines = dict(advice.lines(made))
+    assert lines["Scaling"] == "not measured: the server listens on port 80 alone"
+    assert lines["Void if"].endswith("a shared part")
+    assert Advice.model_validate_json(made.to_json()) == made
 
 
 def test_the_law_comes_back_from_four_sizes() -> None:
@@ -54,7 +138,7 @@ def test_the_law_comes_back_from_four_sizes() -> None:
     assert scaling.contention.value == pytest.approx(0.05, abs=1e-5)
     assert scaling.coherency.value == pytest.approx(0.002, abs=1e-6)
     assert scaling.contention.low == pytest.approx(0.05, abs=1e-4)
-    assert "coherency 0.2 % (0.2 to 0.2)" in dict(advice.lines(made))["Divides"]
+    assert "coherency 0.2 % (0.2 to 0.2)" in dict(advice.lines(made))["Scaling"]
 
 
 def test_the_lower_end_of_one_counts_for_all() -> None:
@@ -80,7 +164,7 @@ def test_growth_is_of_what_all_carry_together() -> None:
             {n: together(n, 0.05, 0.05) for n in (2, 4, 8)},
             1e6,
             MeasurementInvalid,
-            "they carry most together when they are 4",
+            "4 instances together carry the most",
         ),
         (
             {2: together(2, 0.1, goals=("p99 < 1s",))},

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.advise.synthetic import limit
+from tests.cli import checkouts
 from tests.cli.conftest import Run
 from wiretrial.catalogues import STUDIES
 from wiretrial.cli import advise, limiting
@@ -23,7 +24,7 @@ from wiretrial.errors import (
     EXIT_USAGE,
     EngineFailed,
 )
-from wiretrial.results.advice import Advice, Measurement
+from wiretrial.results.advice import Advice, Measurement, Together
 from wiretrial.results.limits import End
 
 GENERATOR = ("--poller", "epoll", "-c", "2")
@@ -62,11 +63,50 @@ def test_a_server_is_measured_and_the_advice_confirmed(
     confirmed = wiretrial(*rest)
     assert confirmed.returncode in (EXIT_GOOD, *NOT_KEPT), confirmed.stderr
     told = confirmed.stdout.partition("\n")[0]
-    assert ("keeps" in told) == (confirmed.returncode == EXIT_GOOD)
+    assert "keeps" in told or confirmed.returncode != EXIT_GOOD
 
     again = wiretrial("advise", "--from", "advice.json", "--rate", f"{2 * made.demand.rate}")
     assert again.returncode == EXIT_GOOD, again.stderr
     assert "confirm: wiretrial limit" in again.stdout
+
+
+@pytest.mark.alone
+def test_a_server_is_started_twice_for_what_does_not_divide(wiretrial: Run, tmp_path: Path) -> None:
+    checkouts.write(tmp_path / "shop")
+    flags = ("--rate", "20", "--instances", "2", *QUICK, "--format", "json", "-o", "advice.json")
+    done = wiretrial("advise", "./shop", *flags)
+    assert checkouts.running(tmp_path) == []
+    if done.returncode in NOT_KEPT:
+        pytest.skip(f"this machine was too busy: {done.stderr}")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    made = Advice.model_validate_json((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert made.limit.target == "./shop"
+    assert made.command.startswith("wiretrial limit ./shop ")
+    assert "--instances" not in made.command
+    (use,) = made.uses
+    assert (use.descriptors or 0) >= 2
+    assert (use.descriptor_limit or 0) > 0
+    assert "2 instances together:" in done.stderr
+    if not made.together:
+        pytest.skip(f"this machine was too busy: {made.division_lacks}")
+    (several,) = made.together
+    assert several.limit.target == "2 of ./shop"
+    assert {level.connections for level in several.limit.levels} == {4}
+    assert made.scaling is not None
+    assert [size.instances for size in made.scaling.sizes] == [1, 2]
+
+    again = wiretrial("advise", "--from", "advice.json", "--rate", "20", "--format", "json")
+    assert again.returncode == EXIT_GOOD, again.stderr
+    assert Advice.model_validate_json(again.stdout).scaling == made.scaling
+
+
+def test_a_limit_starts_the_server_too(wiretrial: Run, tmp_path: Path) -> None:
+    checkouts.write(tmp_path / "shop")
+    flags = ("--from", "20", "--to", "20", *QUICK)
+    done = wiretrial("limit", "--command", "python3 shop/server.py {port}", *flags)
+    assert checkouts.running(tmp_path) == []
+    assert done.returncode in (EXIT_GOOD, *NOT_KEPT), done.stderr
+    assert done.stdout.startswith("python3 shop/server.py {port} ")
 
 
 def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
@@ -74,10 +114,25 @@ def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
     done = wiretrial("advise", "--from", str(kept), "--rate", "20k", "--growth", "5%", *priced)
     assert (done.returncode, done.stderr) == (EXIT_GOOD, "")
     first, *_ = done.stdout.splitlines()
-    assert first == "3 instances meet the goal for 20,000 requests/s; 4 survive losing one."
+    assert first == "3 instances meet the goal for 20,000 requests/s; 4 if one may fail."
     told = " ".join(done.stdout.split())
     assert "small: 2 machines of 4 instances each, 0.34 per hour, one of them to spare" in told
     assert done.stdout.splitlines()[-1].startswith("confirm: wiretrial limit http://h/")
+
+
+def test_several_that_shared_cpus_can_be_left_out(wiretrial: Run, tmp_path: Path) -> None:
+    several = Together(instances=2, limit=limit(rate=5000.0), is_spread=True, shared_cpus=2)
+    seen = Measurement(limit=limit(), together=(several,))
+    (tmp_path / "seen.json").write_text(seen.to_json(), encoding="utf-8")
+    asked = ("advise", "--from", "seen.json", "--rate", "20k")
+    done = wiretrial(*asked)
+    assert done.returncode == EXIT_INVALID, done.stderr
+    assert "They shared 2 CPUs with the load generator" in done.stderr
+    assert "--instances 1" in done.stderr
+    done = wiretrial(*asked, "--instances", "1")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    assert done.stdout.startswith("3 instances meet the goal for 20,000 requests/s")
+    assert "not measured: one instance was asked for (--instances 1)" in done.stdout
 
 
 def test_kept_studies_tell_which_server(
@@ -185,6 +240,11 @@ def test_a_measurement_without_an_advice_is_kept(
         (("--from", "limit.json", "--rate", "5", "--instead", "ws"), "names no kept result"),
         (("--from", "limit.json", "--rate", "5", "--instead", "ws=none"), "none: No such file"),
         ((), "neither what to measure nor a kept result is named"),
+        (("http://h/", "--rate", "5", "--instances", "2"), "--instances is of a server that is"),
+        (("http://h/", "--rate", "5", "--command", "x"), "--command with http://h/: the one"),
+        (("--from", "x.json", "--rate", "5", "--command", "x"), "--command with --from"),
+        (("--from", "x.json", "--rate", "5", "--instances", "2"), "--instances with --from"),
+        (("--catalogue", "--rate", "5", "--command", "x"), "--command with --catalogue"),
         (("http://h/",), "how much is to be carried is not said"),
         (("http://h/", "--users", "5", "--rate", "5"), "exclude each other"),
         (("http://h/", "--users", "5"), "--users without --think"),

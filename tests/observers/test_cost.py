@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.observers.made import SECOND, even, host, load, part, watched
+from wiretrial.observation import Descriptors
 from wiretrial.observers import cost
 from wiretrial.observers.cost import Curve, Load
 from wiretrial.observers.watch import HostReading, Mark, Reading
@@ -81,6 +82,19 @@ def test_the_whole_is_taken_where_it_is_finer_than_its_parts() -> None:
     # A thread ended: the finer sum is not whole any more.
     readings[-9:] = [replace(one, total_ns=None) for one in readings[-9:]]
     assert of(*readings).per_reply_ns == 250_000
+
+
+def test_bytes_to_disks_are_those_of_the_window_and_descriptors_the_most() -> None:
+    readings = [replace(one, written_bytes=one.at_ns // 1000) for one in even(0.25)]
+    for number, opened in ((0, 5), (2, 105), (19, 104)):
+        many = Descriptors(open=opened, fullest=opened, limit=1024)
+        readings[number] = replace(readings[number], descriptors=many)
+    found = of(*readings)
+    assert found.written_bytes == 8_000_000
+    assert found.written_per_second == 1_000_000
+    assert found.descriptors == Descriptors(open=105, fullest=105, limit=1024)
+    without = of(*even(0.25))
+    assert (without.written_per_second, without.descriptors) == (None, None)
 
 
 def test_what_could_not_be_read_is_not_zero() -> None:

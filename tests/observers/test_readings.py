@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.observers.made import SECOND, group, processes, sample, start
-from wiretrial.observation import Group, Processes, Source
+from wiretrial.observation import Descriptors, Group, Processes, Source
 from wiretrial.observers.readings import NO_LIMIT, Answer, Sought, Taking
 from wiretrial.observers.watch import Reading, Watched
 
@@ -81,6 +81,22 @@ def test_the_scheduler_s_sum_is_whole_until_a_thread_ends() -> None:
         (processes(20, on_cpu_ns=170, ended=(0, 0, 60)), None),
     )
     assert [one.total_ns for one in found.parts[0].readings] == [101, 205, None, None]
+
+
+def test_bytes_that_went_to_disks_never_fall() -> None:
+    # A child went at last that nobody of the tree had waited for.
+    counted = (5000, 9000, None, 9500, 4000, 4100)
+    found = taken(TREE, *((processes(1, written_bytes=one), None) for one in counted))
+    written = [one.written_bytes for one in found.parts[0].readings]
+    assert written == [0, 4000, None, 4500, 4500, 4600]
+
+
+def test_descriptors_are_those_of_marks() -> None:
+    opened = Descriptors(open=30, fullest=20, limit=100)
+    found = taken(TREE, (processes(1), None), (processes(1, descriptors=opened), None))
+    assert [one.descriptors for one in found.parts[0].readings] == [None, opened]
+    assert opened.most == 150
+    assert Descriptors(open=3, fullest=3, limit=None).most is None
 
 
 def test_a_process_is_known_by_its_start() -> None:

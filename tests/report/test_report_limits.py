@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wiretrial.report import limit_page, limit_text, limits
-from wiretrial.results.limits import Figure, Found, Level, Limit
+from wiretrial.results.limits import Figure, Found, Level, Limit, Resource
 
 URL = "http://127.0.0.1:8080/"
 
@@ -71,6 +71,31 @@ LIMIT = Limit(
 
 def changed(**changes: Any) -> Limit:
     return LIMIT.model_copy(update=changes)
+
+
+def test_descriptors_bind_where_none_is_left() -> None:
+    full = Resource(name="app", descriptors=1020, descriptor_limit=1024)
+    told = limits.binds(changed(refused=level(1, 8900, 71, resources=(full,))))
+    assert told is not None
+    assert told.sentence == (
+        "The descriptor limit of app binds: 1,020 of 1,024 were open at 8,900 requests/s. Raise it"
+        " (ulimit -n)."
+    )
+    some = full.model_copy(update={"descriptors": 900})
+    told = limits.binds(changed(refused=level(1, 8900, 71, resources=(some,))))
+    assert told is not None
+    assert told.what == "a goal"
+
+
+def test_much_that_goes_to_disk_is_told_of_a_server_that_waits() -> None:
+    def waits(written: float) -> str:
+        db = Resource(name="db", written_bytes=written)
+        told = limits.binds(changed(binding="server", refused=level(1, 8900, 71, resources=(db,))))
+        assert told is not None
+        return told.evidence
+
+    assert waits(2.1e8).endswith("a disk or another server (db wrote 210 MB/s to disk)")
+    assert waits(9e5).endswith("a disk or another server")
 
 
 def test_the_answer_is_one_line() -> None:
@@ -139,6 +164,25 @@ def test_the_generators_limit_is_not_the_servers() -> None:
 def test_what_binds_is_said(binding: Any, says: str) -> None:
     first, *_ = limits.sentences(changed(binding=binding))
     assert first.startswith(says)
+
+
+@pytest.mark.parametrize("binding", ["goal", "server", "overload", "connections"])
+def test_other_load_on_the_servers_cpus_is_told_before_all_else(binding: Any) -> None:
+    kept_off = level(1, 8900, 71, server_busy=0.29, server_waiting=0.71)
+    first, *_ = limits.sentences(changed(binding=binding, refused=kept_off))
+    assert first == (
+        "Other load on the server's CPUs binds: the server ran for 29 % of the time and waited for"
+        " a CPU for 71 % at 8,900 requests/s. End other processes, or measure on more CPUs."
+    )
+
+
+@pytest.mark.parametrize(("busy", "waiting"), [(0.97, 0.03), (0.4, 0.3), (0.8, 0.2)])
+def test_a_server_that_waits_little_or_for_itself_has_no_other_load(
+    busy: float, waiting: float
+) -> None:
+    refused = level(1, 8900, 71, server_busy=busy, server_waiting=waiting)
+    first, *_ = limits.sentences(changed(refused=refused, binding="goal"))
+    assert first.startswith("A goal binds")
 
 
 def test_an_end_before_its_time_is_said() -> None:

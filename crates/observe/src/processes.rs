@@ -7,7 +7,7 @@ use std::io;
 
 use crate::census::Children;
 use crate::files::{self, Places};
-use crate::observation::{Ended, Member, Processes};
+use crate::observation::{Descriptors, Ended, Member, Processes};
 use crate::parse::process::{self, Scheduled, Stat};
 
 /// The most processes of a target that are read.
@@ -64,6 +64,7 @@ impl Account {
         let mut members = Vec::new();
         let mut now = HashMap::new();
         let mut threads = Some(HashMap::new());
+        let mut written = Some(0_u64);
         let mut unread = HashSet::new();
         for &pid in ids {
             let found = match files::read(&places.process(pid, "stat")) {
@@ -80,11 +81,13 @@ impl Account {
             now.insert(pid, Known { start: stat.start, user: stat.user, system: stat.system });
             add(&mut sums, &stat);
             scheduled(places, pid, &stat, &mut threads);
+            written = written.and_then(|sum| Some(sum.saturating_add(written_by(places, pid)?)));
             members.push(member(pid, &stat));
         }
         self.known.retain(|pid, _| !unread.contains(pid));
         self.count_ended(&now, threads.as_ref());
         sums.unread = unread.len() as u64;
+        sums.written_bytes = written.filter(|_| sums.count > 0 && sums.unread == 0);
         self.known = now;
         let total = threads.as_ref().map(|all| sum(all.values().copied()));
         sums.on_cpu_ns = total.map(|total| total.on_cpu_ns);
@@ -104,6 +107,13 @@ impl Account {
         let each = self.known.keys().map(|pid| exact_memory(places, *pid));
         let sum = each.reduce(|sum, one| Some(sum?.saturating_add(one?)));
         sum.flatten()
+    }
+
+    /// Open descriptors of the processes that were read last; none where there are none, or those of
+    /// one may not be read.
+    pub(crate) fn descriptors(&self, places: &Places) -> Option<Descriptors> {
+        let each = self.known.keys().map(|pid| descriptors(places, *pid));
+        each.reduce(|sum, one| Some(together(sum?, one?))).flatten()
     }
 
     /// Of a tree: the root, a child of one that was read, or one that has been there before.
@@ -199,6 +209,31 @@ fn exact_memory(places: &Places, pid: u32) -> Option<u64> {
         None if !is_running(places, pid) => Some(0),
         found => found,
     }
+}
+
+fn written_by(places: &Places, pid: u32) -> Option<u64> {
+    let text = files::read(&places.process(pid, "io"));
+    match text.ok().and_then(|text| process::written(&text)) {
+        None if !is_running(places, pid) => Some(0),
+        found => found,
+    }
+}
+
+fn descriptors(places: &Places, pid: u32) -> Option<Descriptors> {
+    let Some(open) = files::descriptors(&places.process(pid, "fd")) else {
+        return (!is_running(places, pid)).then(Descriptors::default);
+    };
+    let limits = files::read(&places.process(pid, "limits"));
+    let limit = limits.ok().and_then(|text| process::descriptor_limit(&text));
+    Some(Descriptors { open, fullest: open, limit })
+}
+
+/// Of two, the fuller one has the larger share of its limit; without a limit there is no share.
+fn together(one: Descriptors, other: Descriptors) -> Descriptors {
+    let share =
+        |of: &Descriptors| of.limit.map_or(0.0, |limit| of.fullest as f64 / limit.max(1) as f64);
+    let fuller = if share(&other) > share(&one) { other } else { one };
+    Descriptors { open: one.open.saturating_add(other.open), ..fuller }
 }
 
 fn is_running(places: &Places, pid: u32) -> bool {

@@ -98,7 +98,7 @@ fn take(
 ) -> Result<(), ObserveError> {
     let mut reading = sampler.read();
     let memory_reading_ns = (why == Why::Mark).then(|| {
-        sampler.read_memory(&mut reading.targets);
+        sampler.read_costly(&mut reading.targets);
         clock::monotonic_ns().saturating_sub(reading.after.monotonic_ns)
     });
     let sample = Sample {

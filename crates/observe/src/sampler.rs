@@ -127,12 +127,14 @@ impl Sampler {
         Reading { before, host, targets, after: clock::instants() }
     }
 
-    /// Adds the exact memory of every target. It may take long, so all other counters come first.
-    pub(crate) fn read_memory(&self, targets: &mut [TargetSample]) {
+    /// Adds descriptors and exact memory of every target. It may take long, so all other counters
+    /// come first.
+    pub(crate) fn read_costly(&self, targets: &mut [TargetSample]) {
         for (one, sample) in self.watched.iter().zip(targets) {
-            let whole = sample.processes.unread == 0;
-            let memory = whole.then(|| one.account.exact_memory(&self.places));
-            sample.processes.pss_bytes = memory.flatten();
+            if sample.processes.unread == 0 {
+                sample.processes.descriptors = one.account.descriptors(&self.places);
+                sample.processes.pss_bytes = one.account.exact_memory(&self.places);
+            }
         }
     }
 
@@ -152,7 +154,7 @@ impl Sampler {
                     one.folders.as_ref().and_then(|folders| folders.members().first().copied())
                 }
             };
-            for file in ["stat", "schedstat", "smaps_rollup", "net/snmp"] {
+            for file in ["stat", "schedstat", "smaps_rollup", "io", "net/snmp"] {
                 let missing = pid.map_or(Some("it has no process".to_owned()), |pid| {
                     files::read(&self.places.process(pid, file))
                         .err()

@@ -14,8 +14,19 @@ from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
-from wiretrial.results.advice import Advice, Alternative, Demand, Growth, Purchase, Scaling, Use
+from wiretrial.results.advice import (
+    Advice,
+    Alternative,
+    Demand,
+    Growth,
+    Purchase,
+    Scaling,
+    Together,
+    Use,
+    Written,
+)
 from wiretrial.results.limits import Level, Limit
+from wiretrial.stats.utilisation import Line
 
 YEAR = 12
 SESSIONS = "sessions/s"
@@ -35,6 +46,12 @@ class Basis:
     """Levels with more connections."""
     rates: tuple[float, ...] = ()
     """The capacity of each occasion; none: all was measured on one."""
+    together: Sequence[Together] = ()
+    """Several instances, measured with the one."""
+    division_lacks: str | None = None
+    """Why several were not measured, of a server that was started for it."""
+    pinned: tuple[int, ...] = ()
+    """CPUs of the one and of the load generator, where other instances had the rest."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -62,30 +79,27 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
     if limit.rate is None:
         raise _unfound(limit)
     asked, capacity = demand.carried(demanded, limit, levels), limit.low or limit.rate
-    divided = scaling.of(limit, wanted.sizes) if wanted.sizes else None
-    if divided is None:
-        needed, carried = sizing.instances(asked.highest, capacity), capacity
-    else:
-        needed = scaling.needed(divided, asked.highest, capacity / limit.rate)
-        carried = divided.at(needed) / needed * capacity / limit.rate
+    counted = _counted(basis, wanted, asked.highest, capacity)
+    needed, divided = counted.instances, counted.scaling
     if needed > sizing.MOST_INSTANCES:
         raise UsageProblem(
             f"{asked.highest:,.4g} {limit.unit} are more than {sizing.MOST_INSTANCES:,} instances"
             f" carry at {capacity:,.4g} each",
             "ask for less",
         )
-    each = asked.highest / needed
+    share = _Share(each=asked.highest / needed, of=needed, asked=asked)
     known = resources.known(levels)
     _require_known(wanted.shared, known)
-    uses = tuple(_use(one, basis, each, asked, wanted.shared) for one in known)
+    uses = tuple(_use(one, basis, share, is_shared=one.name in wanted.shared) for one in known)
     own = resources.binding([one for one in known if one.name not in wanted.shared], limit.rate)
     busiest = resources.binding(known, limit.rate)
     by_route = routes.told(levels, basis.mixes)
-    near = [level for level in levels if level.is_kept and level.rate >= each]
+    near = [level for level in levels if level.is_kept and level.rate >= share.each]
     return Advice(
         demand=asked,
         instances=needed,
-        each=each,
+        is_at_least=counted.is_at_least,
+        each=share.each,
         binding=busiest.name if busiest else None,
         stopped_by=_stopped(uses, asked),
         uses=uses,
@@ -93,21 +107,49 @@ def advice(basis: Basis, demanded: Asked, wanted: Wanted) -> Advice:
         routes_lack=by_route.lacks,
         check=resources.check(levels, own.name, limit.rate) if own else None,
         near=min(near, key=lambda level: level.rate, default=None),
-        purchases=_purchases(uses, wanted, asked, needed),
+        purchases=_purchases(uses, wanted, share),
         occasions=basis.rates,
         bytes_per_second=_bytes_per_second(basis.levels, asked.highest),
-        growth=_growth(asked, needed * carried, wanted.growth, capacity, divided),
+        growth=_growth(asked, needed * counted.each, wanted.growth, capacity, divided),
         scaling=divided,
+        division_lacks=basis.division_lacks if divided is None else None,
         instead=tuple(
             _alternative(name, other, limit, demanded) for name, other in wanted.instead.items()
         ),
-        command=checking.command(limit.command, each),
+        command=checking.command(limit.command, share.each, basis.pinned),
         limit=limit,
         beside=tuple(basis.beside),
         crowded=tuple(basis.crowded),
+        together=tuple(basis.together),
+        pinned=basis.pinned,
         kernel_bytes=memory.of_kernel(basis.crowded),
         mixes=tuple(basis.mixes),
     )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """How many carry the demand, and what each of them carries."""
+
+    instances: int
+    each: float
+    scaling: Scaling | None = None
+    is_at_least: bool = False
+
+
+def _counted(basis: Basis, wanted: Wanted, demanded: float, capacity: float) -> _Counted:
+    several = {many.instances: many for many in basis.together}
+    for number, limit in wanted.sizes.items():
+        several[number] = Together(instances=number, limit=limit)
+    if not several:
+        return _Counted(sizing.instances(demanded, capacity), capacity)
+    assert basis.limit.rate is not None
+    share = capacity / basis.limit.rate
+    divided = scaling.of(basis.limit, tuple(several.values()))
+    # Who names sizes can measure more of them.
+    goes_on = not wanted.sizes
+    needed, is_at_least = scaling.needed(divided, demanded, share, goes_on=goes_on)
+    return _Counted(needed, divided.each(needed) * share, divided, is_at_least)
 
 
 def _unfound(limit: Limit) -> Exception:
@@ -182,24 +224,61 @@ def _require_known(names: Collection[str], known: Sequence[Known]) -> None:
             )
 
 
-def _use(one: Known, basis: Basis, each: float, asked: Demand, shared: Collection[str]) -> Use:
-    is_shared, highest = one.name in shared, one.highest
-    assert basis.limit.rate is not None
+@dataclass(frozen=True)
+class _Share:
+    """What one instance carries of the demand."""
+
+    each: float
+    """The rate."""
+    of: int
+    """So many instances there are."""
+    asked: Demand
+
+    @property
+    def users(self) -> float | None:
+        """None: a rate was asked for."""
+        return None if self.asked.users is None else self.asked.users / self.of
+
+
+def _use(one: Known, basis: Basis, share: _Share, *, is_shared: bool) -> Use:
+    highest, capacity = one.highest, basis.limit.rate
+    assert capacity is not None
+    load = share.asked.highest if is_shared else share.each
+    opened = memory.descriptors(one.name, basis.beside, basis.crowded)
+    users = None if is_shared else share.users
     return Use(
         name=one.name,
         slope_ns=one.line.slope * 1e9,
         low_ns=one.line.low * 1e9,
         high_ns=one.line.high * 1e9,
         base=one.line.base,
-        at_capacity=one.line.at(basis.limit.rate),
-        advised=one.line.at(asked.highest if is_shared else each),
+        at_capacity=one.line.at(capacity),
+        advised=one.line.at(load),
         of_cpus=highest.of_cpus,
         of_kernel=highest.of_kernel,
         memory_bytes=highest.memory_bytes,
         memory_limit_bytes=highest.memory_limit_bytes,
         memory=memory.per_connection(one.name, basis.beside, basis.crowded),
+        descriptors=highest.descriptors,
+        descriptor_limit=highest.descriptor_limit,
+        opened=opened,
+        descriptors_advised=opened.at(users) if opened and users is not None else None,
+        written=_written(resources.written(basis.levels, one.name), capacity, load),
         is_shared=is_shared,
         full_at=one.line.full(highest.of_cpus) if highest.of_cpus else None,
+    )
+
+
+def _written(line: Line | None, capacity: float, load: float) -> Written | None:
+    if line is None:
+        return None
+    return Written(
+        each_bytes=line.slope,
+        low_bytes=line.low,
+        high_bytes=line.high,
+        base_bytes=line.base,
+        at_capacity=line.at(capacity),
+        advised=line.at(load),
     )
 
 
@@ -209,20 +288,18 @@ def _stopped(uses: Sequence[Use], asked: Demand) -> str | None:
     return min(full, key=lambda use: use.full_at or 0.0).name if full else None
 
 
-def _purchases(
-    uses: Sequence[Use], wanted: Wanted, asked: Demand, needed: int
-) -> tuple[Purchase, ...]:
+def _purchases(uses: Sequence[Use], wanted: Wanted, share: _Share) -> tuple[Purchase, ...]:
     if not wanted.types:
         return ()
     own = [use for use in uses if not use.is_shared]
-    users = None if asked.users is None else asked.users / needed
+    users = share.users
     cpus = [use.of_cpus for use in own]
     memory_bytes = [_memory_bytes(use, users) for use in own]
     instance = Instance(
         cpus=sum(filter(None, cpus)) if all(cpus) else None,
         memory_bytes=round(sum(filter(None, memory_bytes))) if all(memory_bytes) else None,
     )
-    found = sizing.purchases(wanted.types, instance, needed)
+    found = sizing.purchases(wanted.types, instance, share.of)
     if not found:
         raise UsageProblem(
             "no --machine holds a single instance, which takes"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 OWN = frozenset(
     (
         *("--users", "--think", "--peak", "--rate", "--shared", "--machine", "--growth"),
-        *("--start", "--from", "--to", "--searches", "--within", "--tolerance"),
+        *("--start", "--from", "--to", "--searches", "--within", "--tolerance", "--instances"),
         *("--format", "-o", "--output", "--report"),
     )
 )
@@ -20,15 +20,17 @@ OWN = frozenset(
 DIGITS = 3
 
 
-def command(measured: str, rate: float) -> str:
+def command(measured: str, rate: float, pinned: Sequence[int] = ()) -> str:
     """`wiretrial limit` at this rate and no higher, with all else as it was measured.
 
-    Its exit code is 0 where the rate is kept. The rate is rounded up to three digits.
+    Its exit code is 0 where the rate is kept. The rate is rounded up to three digits. `pinned`: the
+    CPUs that it had, where a machine has more of them.
     """
+    on = ("taskset", "-c", ",".join(map(str, sorted(pinned)))) if pinned else ()
     program, _, *rest = shlex.split(measured)
     asked = f"{_up(rate):.10g}"
     searched = ("--from", asked, "--to", asked, "--searches", "1")
-    return shlex.join((program, "limit", *_others(rest), *searched))
+    return shlex.join((*on, program, "limit", *_others(rest), *searched))
 
 
 def _up(rate: float) -> float:

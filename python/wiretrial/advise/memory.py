@@ -1,16 +1,17 @@
-"""What a connection takes of a server's memory, by levels with different numbers of them.
+"""What a connection takes of a server's memory and descriptors, by levels with different numbers.
 
 Knows levels and their resources; must not know how many users there will be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
-from wiretrial.results.advice import Memory
-from wiretrial.results.limits import Level
+from wiretrial.results.advice import Memory, Opened
+from wiretrial.results.limits import Level, Resource
 from wiretrial.stats import slope
+from wiretrial.stats.slope import Slope
 
 
 def per_connection(name: str, levels: Sequence[Level], crowded: Sequence[Level]) -> Memory | None:
@@ -18,17 +19,8 @@ def per_connection(name: str, levels: Sequence[Level], crowded: Sequence[Level])
 
     Only levels after the search count: while it warms up, a server's memory grows by itself.
     """
-    points = [
-        (float(level.connections), float(resource.memory_bytes))
-        for level in (*levels, *crowded)
-        for resource in level.resources
-        if resource.name == name and resource.memory_bytes and level.reason in (None, "goal")
-    ]
-    try:
-        line = slope.fit([x for x, _ in points], [y for _, y in points])
-    except ValueError:
-        return None
-    if line.high <= 0:
+    line = _line(name, (*levels, *crowded), lambda resource: resource.memory_bytes)
+    if line is None or line.high <= 0:
         return None
     return Memory(
         each_bytes=max(line.value, 0.0),
@@ -37,6 +29,36 @@ def per_connection(name: str, levels: Sequence[Level], crowded: Sequence[Level])
         base_bytes=line.base,
         most=round(line.most),
     )
+
+
+def descriptors(name: str, levels: Sequence[Level], crowded: Sequence[Level]) -> Opened | None:
+    """The same of its open descriptors."""
+    line = _line(name, (*levels, *crowded), lambda resource: resource.descriptors)
+    if line is None:
+        return None
+    return Opened(
+        each=max(line.value, 0.0),
+        low=max(line.low, 0.0),
+        high=max(line.high, 0.0),
+        base=line.base,
+        most=round(line.most),
+    )
+
+
+def _line(
+    name: str, levels: Sequence[Level], read: Callable[[Resource], int | None]
+) -> Slope | None:
+    """Over the connections of levels that were answered; None where they tell no slope."""
+    points = [
+        (float(level.connections), float(value))
+        for level in levels
+        for resource in level.resources
+        if resource.name == name and (value := read(resource)) and level.reason in (None, "goal")
+    ]
+    try:
+        return slope.fit([x for x, _ in points], [y for _, y in points])
+    except ValueError:
+        return None
 
 
 def of_kernel(crowded: Sequence[Level]) -> float | None:

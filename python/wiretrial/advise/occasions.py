@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from wiretrial.advise.answer import Basis
 from wiretrial.errors import UsageProblem
+from wiretrial.results.advice import Together
 from wiretrial.results.limits import Found, Level, Limit
 from wiretrial.stats.limit import between
 from wiretrial.stats.occasions import ENOUGH
@@ -28,12 +29,32 @@ def together(bases: Sequence[Basis]) -> Basis:
                 "name each occasion by itself",
             )
     _require_alike([basis.limit for basis in bases])
+    limit = _limit([basis.limit for basis in bases])
     return Basis(
-        limit=_limit([basis.limit for basis in bases]),
+        limit=limit,
         beside=[level for basis in bases for level in basis.beside],
         mixes=[level for basis in bases for level in basis.mixes],
         crowded=[level for basis in bases for level in basis.crowded],
         rates=tuple(basis.limit.rate or 0.0 for basis in bases),
+        together=_together(bases, limit.rate),
+        pinned=first.pinned,
+        division_lacks=next((one.division_lacks for one in bases if one.division_lacks), None),
+    )
+
+
+def _together(bases: Sequence[Basis], rate: float | None) -> tuple[Together, ...]:
+    """Of each number of instances the occasion on which they gained least, at the rate of all."""
+    least: dict[int, tuple[float, Together]] = {}
+    for basis in bases:
+        for many in basis.together:
+            gained = (many.limit.rate or 0.0) / (basis.limit.rate or 1.0)
+            if many.instances not in least or gained < least[many.instances][0]:
+                least[many.instances] = gained, many
+    return tuple(
+        many.model_copy(
+            update={"limit": many.limit.model_copy(update={"rate": gained * (rate or 0.0)})}
+        )
+        for gained, many in least.values()
     )
 
 

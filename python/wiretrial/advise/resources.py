@@ -5,7 +5,7 @@ Knows levels and their resources; must not know how many instances there will be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wiretrial.errors import MeasurementInvalid
@@ -45,6 +45,16 @@ def known(levels: Sequence[Level]) -> tuple[Known, ...]:
     return tuple(_known(levels))
 
 
+def written(levels: Sequence[Level], name: str) -> Line | None:
+    """Bytes that a server writes to disks per second, by the rate; None: that can't be told."""
+    kept = [level for level in levels if level.is_kept]
+    points = _points(kept, name, lambda resource: resource.written_bytes)
+    try:
+        return utilisation.fit(list(points), list(points.values()))
+    except ValueError:
+        return None
+
+
 def binding(resources: Sequence[Known], capacity: float) -> Known | None:
     """The one with the largest share of its CPUs busy at the capacity."""
     shares = {one.name: one.busy(capacity) or 0.0 for one in resources}
@@ -58,7 +68,7 @@ def check(levels: Sequence[Level], name: str, capacity: float) -> Check | None:
     """
     # The capacity is a mean of logarithms, which rounds.
     capacity *= 1 + ROUNDING
-    points = {rate: cpus for rate, cpus in _points(levels, name).items() if rate <= capacity}
+    points = {rate: cpus for rate, cpus in _points(levels, name, _cpus).items() if rate <= capacity}
     lower = {rate: cpus for rate, cpus in points.items() if rate <= LOWER * capacity}
     highest = max(points, default=0.0)
     if not points or highest in lower:
@@ -76,7 +86,7 @@ def check(levels: Sequence[Level], name: str, capacity: float) -> Check | None:
 def _known(levels: Sequence[Level]) -> Iterator[Known]:
     kept = sorted((level for level in levels if level.is_kept), key=lambda level: level.rate)
     for resource in kept[-1].resources if kept else ():
-        points = _points(kept, resource.name)
+        points = _points(kept, resource.name, _cpus)
         if not points:
             continue
         try:
@@ -89,11 +99,18 @@ def _known(levels: Sequence[Level]) -> Iterator[Known]:
         yield Known(line, resource)
 
 
-def _points(levels: Sequence[Level], name: str) -> Mapping[float, float]:
-    """CPUs busy by rate, of the kept levels; the mean where a rate was measured again."""
+def _cpus(resource: Resource) -> float | None:
+    return resource.cpus or None
+
+
+def _points(
+    levels: Sequence[Level], name: str, read: Callable[[Resource], float | None]
+) -> Mapping[float, float]:
+    """What was used by rate, of the kept levels; the mean where a rate was measured again."""
     seen: dict[float, list[float]] = {}
     for level in levels:
         for resource in level.resources:
-            if level.is_kept and resource.name == name and resource.cpus:
-                seen.setdefault(level.rate, []).append(resource.cpus)
-    return {rate: sum(cpus) / len(cpus) for rate, cpus in seen.items()}
+            used = read(resource)
+            if level.is_kept and resource.name == name and used is not None:
+                seen.setdefault(level.rate, []).append(used)
+    return {rate: sum(used) / len(used) for rate, used in seen.items()}

@@ -8,27 +8,35 @@ largest number that was measured. Pure: knows limits; must not know what carried
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 
+from wiretrial.advise import sizing
 from wiretrial.errors import MeasurementInvalid, UsageProblem
-from wiretrial.results.advice import Coefficient, Scaling, Size
+from wiretrial.results.advice import Coefficient, Scaling, Size, Together
 from wiretrial.results.limits import Limit
 from wiretrial.stats import scalability
 
 FEWEST = 4
 """Numbers of instances for both coefficients of the law."""
-FURTHEST = 2
-"""Times the largest number that was measured."""
 
 
-def of(one: Limit, several: Mapping[int, Limit]) -> Scaling:
+def of(one: Limit, several: Sequence[Together]) -> Scaling:
     """The law through all of them. Raises where one of them can't be laid beside the others."""
     assert one.rate is not None
     sizes = [Size(instances=1, target=one.target, rate=one.rate)]
-    for number, limit in sorted(several.items()):
-        _require_alike(number, limit, one)
+    for many in sorted(several, key=lambda many: many.instances):
+        limit = many.limit
+        _require_alike(many.instances, limit, one)
         assert limit.rate is not None
-        sizes.append(Size(instances=number, target=limit.target, rate=limit.rate))
+        sizes.append(
+            Size(
+                instances=many.instances,
+                target=limit.target,
+                rate=limit.rate,
+                is_spread=many.is_spread,
+                shared_cpus=many.shared_cpus,
+            )
+        )
     if len(sizes) < FEWEST:
         return _by_largest(sizes)
     found = scalability.fit(
@@ -42,27 +50,48 @@ def of(one: Limit, several: Mapping[int, Limit]) -> Scaling:
     )
 
 
-def needed(scaling: Scaling, demand: float, share: float) -> int:
-    """The fewest instances that carry a demand. Raises where none that can be told do.
+def needed(
+    scaling: Scaling, demand: float, share: float, *, goes_on: bool = False
+) -> tuple[int, bool]:
+    """The fewest instances that carry a demand, and whether it may take more.
 
-    `share`: the lower end of what one carries, as a share of the most likely figure.
+    `share`: the lower end of what one carries, as a share of the most likely figure. `goes_on`:
+    beyond what can be told each counts for what each of the furthest carries. Raises where no
+    number carries it, and where that can't be told.
     """
-    most = FURTHEST * scaling.most
+    most = scaling.furthest
     for number in range(1, most + 1):
         if scaling.at(number) * share >= demand:
-            return number
+            return number, False
     best = max(range(1, most + 1), key=scaling.at)
     if best < most:
+        _require_own_cpus(scaling)
+        some = "1 instance carries" if best == 1 else f"{best} instances together carry"
         raise MeasurementInvalid(
-            f"no number of instances carries {demand:,.4g} per second: by --size they carry most"
-            f" together when they are {best}, {scaling.at(best) * share:,.4g}",
+            f"no number of instances carries {demand:,.4g} per second: by the measurements, {some}"
+            f" the most, {scaling.at(best) * share:,.4g}",
             "find what they share, or split it",
         )
+    if goes_on:
+        return sizing.instances(demand, scaling.each(most) * share), True
     raise MeasurementInvalid(
         f"{demand:,.4g} per second need more than {most} instances, and {scaling.most} were"
         " measured together: beyond twice as many it is not known how they divide the load",
         "measure more of them together, and name that with --size N=FILE",
     )
+
+
+def _require_own_cpus(scaling: Scaling) -> None:
+    """Several that shared the CPUs of one machine tell nothing of machines of their own."""
+    for size in scaling.sizes:
+        if size.shared_cpus is None:
+            continue
+        raise MeasurementInvalid(
+            f"{size.instances} instances together carried {size.rate:,.4g} per second, one alone"
+            f" {scaling.unit:,.4g}. They shared {size.shared_cpus} CPUs with the load generator, so"
+            " this does not say what they carry on machines of their own",
+            "measure on more CPUs, or leave the others out (--instances 1, also with --from)",
+        )
 
 
 def _require_alike(number: int, limit: Limit, one: Limit) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_http, options_kept, options_search
+from wiretrial.cli import options, options_http, options_kept, options_own, options_search
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
@@ -22,6 +22,7 @@ Examples:
   wiretrial advise http://127.0.0.1:8080/ --rate 40k --goal 'p99 < 50ms' --peak 2 --growth 5%
   wiretrial advise shop.toml --users 9k --server app=pid:4711 --server db=podman:pg --shared db
   wiretrial advise http://127.0.0.1:8080/ --rate 9k --machine small=0.17/h,4,16GiB
+  wiretrial advise --command './server --port {port}' --rate 20k --goal 'p99 < 50ms'
   wiretrial advise --from advice.json --users 80k --think 5s
   wiretrial advise --from monday.json --from tuesday.json --from friday.json --rate 20k
   wiretrial advise --from one.json --rate 20k --size 2=two.json
@@ -29,8 +30,10 @@ Examples:
   wiretrial advise --catalogue --users 50k --think 5s --payload 64
 
 One instance is measured: the highest rate that keeps the goals, then lower ones for what a message
-takes of each server. --from works on a kept result of advise or limit (--format json), and
-measures nothing. What is shared by all instances does not grow with them: name it (--shared).
+takes of each server. Of a server that is started here, two instances are then measured together,
+to see how capacity grows with their number. --from works on a kept result of advise or limit
+(--format json), and measures nothing. What all instances share does not grow with them: name it
+(--shared).
 
 Exit: 0 an advice, 1 the run failed, 3 a goal is not kept even at the lowest rate, 4 nothing can be
 said.
@@ -44,8 +47,9 @@ def advise(
     url: Annotated[
         str | None,
         typer.Argument(
-            metavar="[URL|FILE]",
-            help="One instance of what is to be sized: a URL or a traffic file.",
+            metavar="[URL|FILE|SERVER]",
+            help="One instance of what is to be sized: a URL, a traffic file, or a server to start,"
+            " as in `wiretrial compare`: a folder, image:NAME[@PORT], SUBJECT[:tuned].",
             show_default=False,
         ),
     ] = None,
@@ -161,6 +165,21 @@ def advise(
             rich_help_panel=SIZE,
         ),
     ] = False,
+    command: options_own.Command = None,
+    build: options_own.Build = None,
+    port: options_own.Port = None,
+    path: options_own.RequestPath = None,
+    instances: Annotated[
+        str | None,
+        typer.Option(
+            "--instances",
+            metavar="N",
+            help="Instances to start and measure together, to see how capacity grows with their "
+            "number; 1 measures one alone. [2 where each gets a CPU of its own]",
+            show_default=False,
+            rich_help_panel=options_own.PANEL,
+        ),
+    ] = None,
     goal: options_search.Goals = None,
     connections: options_search.Connections = None,
     duration: options_search.Duration = options_search.LEVEL,
@@ -208,8 +227,9 @@ def advise(
     the measured capacity. The answer names what binds, what it rests on, what would make it void,
     and the command that confirms it. Time and memory are measured, never taken from a formula.
     """
-    from wiretrial.cli import advising, limiting, loading
+    from wiretrial.cli import advising, limiting, loading, starting
 
+    own = starting.Own(tuple(build or ()), (command,) if command else (), (), port, path)
     sized = advising.Sized(
         users=users,
         think=think,
@@ -220,6 +240,7 @@ def advise(
         growth=growth,
         instead=tuple(instead or ()),
         sizes=tuple(size or ()),
+        together=instances,
     )
     output = limiting.Kept(keep_secrets, format_, file, page)
     if catalogue:
@@ -231,22 +252,23 @@ def advise(
             "--server": server,
             "--size": size,
             "--instead": instead,
+            own.given() or "--instances": own.given() or instances,
         }
         advising_catalogue.require_alone(url, measuring)
         return advising_catalogue.answer(sized, payload, output)
     if kept:
-        if url is not None:
+        if measured := url or own.given() or (instances not in (None, "1") and "--instances"):
             raise UsageProblem(
-                f"{url} with --from: the one is measured, the other was", "name one of them"
+                f"{measured} with --from: the one is measured, the other was", "name one of them"
             )
         return advising.from_kept(kept, sized, output)
-    if url is None:
+    if url is None and command is None:
         raise UsageProblem(
             "neither what to measure nor a kept result is named",
             "give a URL or a traffic file, --from FILE, or --catalogue for the kept studies",
         )
     typed = loading.Typed(
-        url,
+        url or "",
         options.Loop(
             connections=connections or "",
             depth="1",
@@ -281,4 +303,4 @@ def advise(
         tolerance=tolerance,
         within=within,
     )
-    return advising.measured(typed, search, sized, output)
+    return advising.measured(typed, search, sized, output, own)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,10 +18,11 @@ from wiretrial.advise import answer, occasions
 from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
-from wiretrial.cli import limiting, output
+from wiretrial.cli import advising_together, limiting, output, starting
+from wiretrial.cli.interrupts import Stopped
 from wiretrial.cli.limiting import Further, Kept, Search, Searched
 from wiretrial.cli.loading import Typed
-from wiretrial.cli.options import Fleet
+from wiretrial.cli.starting import NO_OWN, Own
 from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem, WiretrialError
 from wiretrial.report import advice_text, limit_text
 from wiretrial.results.advice import ADVICE_SCHEMA, MEASUREMENT_SCHEMA, Advice, Measurement
@@ -34,7 +35,6 @@ SHARES = (0.6, 0.2, 0.8, 0.4)
 """Of the capacity: where it is measured what a message takes. Not in order, so that what drifts is
 no slope."""
 FURTHER = Further(mixes=0.6, crowded=0.2, connections=(10, 20))
-NO_FLEET = Fleet(address=None, certificates=None, agents=None, on_loss=None)
 _MACHINE = re.compile(r"(?P<name>[^=,]+)=(?P<parts>.+)")
 
 
@@ -51,6 +51,8 @@ class Sized:
     growth: str | None
     instead: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
+    together: str | None = None
+    """So many of a server that is started here are measured at once."""
 
     def demand(self) -> Asked:
         """What is to be carried. Raises what is wrong with it before anything is measured."""
@@ -86,29 +88,84 @@ class Sized:
         return tuple(_types(self.machines))
 
 
-def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
-    """Searches for the capacity, measures levels below it, and shows the advice."""
+def measured(typed: Typed, search: Search, sized: Sized, kept: Kept, own: Own = NO_OWN) -> int:
+    """Searches for the capacity, measures levels below it, and shows the advice.
+
+    `own`: how a server of one's own is started, which is measured then.
+    """
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
+    what = starting.meant(typed, own)
     if isinstance(asked, OfUsers):
-        asked.require_told(of_sessions=is_traffic(typed.url))
-    found = limiting.searched(
+        asked.require_told(of_sessions=is_traffic(typed.url) or bool(what and what.traffic))
+    if what is None:
+        if sized.together is not None:
+            raise UsageProblem(
+                "--instances is of a server that is started here, and this one runs",
+                "name its folder or --command, or start them and name the result: --size N=FILE",
+            )
+        found = _searched(typed, search, kept)
+        return _advised(Seen(found), asked, wanted, kept)
+    plan = advising_together.planned(what, typed, sized.together)
+    with starting.running(what, typed, plan.cpus) as running:
+        found = _searched(running.typed, search, kept, running.shown)
+        try:
+            several = advising_together.measured(running, plan, typed, search, found, kept)
+        except Stopped:
+            _rescue(Seen(found, pinned=plan.pinned), kept)
+            raise
+    return _advised(Seen(found, several, plan.pinned), asked, wanted, kept)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that was measured."""
+
+    one: Searched
+    several: advising_together.Found = field(default_factory=advising_together.Found)
+    pinned: tuple[int, ...] = ()
+
+    @property
+    def signal(self) -> int | None:
+        """What ended it early."""
+        return self.one.levels.signal or self.several.signal
+
+    def basis(self) -> Basis:
+        """What an advice rests on."""
+        one, several = self.one, self.several
+        return Basis(
+            limit=one.limit,
+            beside=one.beside,
+            mixes=one.mixes,
+            crowded=one.crowded,
+            together=several.together,
+            division_lacks=several.lacks,
+            pinned=self.pinned,
+        )
+
+
+def _searched(typed: Typed, search: Search, kept: Kept, shown: str | None = None) -> Searched:
+    return limiting.searched(
         typed,
         search,
-        NO_FLEET,
+        limiting.NO_FLEET,
         keeps_secrets=kept.keeps_secrets,
         shares=SHARES,
         further=FURTHER,
+        shown=shown,
     )
-    if found.levels.signal is not None:
-        _rescue(found, kept)
-        return EXIT_SIGNAL + found.levels.signal
-    basis = Basis(found.limit, found.beside, found.mixes, found.crowded)
+
+
+def _advised(seen: Seen, asked: Asked, wanted: Wanted, kept: Kept) -> int:
+    """Shows the advice, or keeps what was measured where there is none."""
+    if seen.signal is not None:
+        _rescue(seen, kept)
+        return EXIT_SIGNAL + seen.signal
     try:
-        found.require_whole()
-        made = answer.advice(basis, asked, wanted)
+        seen.one.require_whole()
+        made = answer.advice(seen.basis(), asked, wanted)
     except WiretrialError:
-        _rescue(found, kept)
+        _rescue(seen, kept)
         raise
     _show(made, kept)
     return EXIT_GOOD
@@ -119,14 +176,23 @@ def from_kept(paths: Sequence[Path], sized: Sized, kept: Kept) -> int:
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
     basis = occasions.together([_read(path) for path in paths])
+    if sized.together is not None:
+        basis = replace(basis, together=(), division_lacks=advising_together.ONE_ALONE)
     _show(answer.advice(basis, asked, wanted), kept)
     return EXIT_GOOD
 
 
-def _rescue(found: Searched, kept: Kept) -> None:
+def _rescue(seen: Seen, kept: Kept) -> None:
     """Minutes of measuring are not lost for want of an advice: `--from` asks it again."""
+    basis = seen.basis()
     made = Measurement(
-        limit=found.limit, beside=found.beside, mixes=found.mixes, crowded=found.crowded
+        limit=basis.limit,
+        beside=tuple(basis.beside),
+        mixes=tuple(basis.mixes),
+        crowded=tuple(basis.crowded),
+        together=tuple(basis.together),
+        division_lacks=basis.division_lacks,
+        pinned=basis.pinned,
     )
     kept.show(made, _of_limit)
     if kept.format is output.Format.JSON and kept.file is not None:
@@ -149,10 +215,9 @@ def _read(path: Path) -> Basis:
     try:
         if schema == ADVICE_SCHEMA:
             made = Advice.model_validate(document)
-            return Basis(made.limit, made.beside, made.mixes, made.crowded, made.occasions)
+            return _basis(made, made.occasions)
         if schema == MEASUREMENT_SCHEMA:
-            seen = Measurement.model_validate(document)
-            return Basis(seen.limit, seen.beside, seen.mixes, seen.crowded)
+            return _basis(Measurement.model_validate(document))
         if schema == LIMIT_SCHEMA:
             return Basis(Limit.model_validate(document))
     except ValidationError as error:
@@ -160,6 +225,19 @@ def _read(path: Path) -> Basis:
         where = ".".join(map(str, first["loc"]))
         raise UsageProblem(f"{path}: {where}: {first['msg']}", remedy) from error
     raise UsageProblem(f"{path} is no result of a search for the highest rate", remedy)
+
+
+def _basis(kept: Advice | Measurement, occasions: tuple[float, ...] = ()) -> Basis:
+    return Basis(
+        kept.limit,
+        kept.beside,
+        kept.mixes,
+        kept.crowded,
+        occasions,
+        kept.together,
+        kept.division_lacks,
+        kept.pinned,
+    )
 
 
 def _alternative(text: str) -> tuple[str, Basis]:

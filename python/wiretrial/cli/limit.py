@@ -10,9 +10,18 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_grpc, options_http, options_kept, options_search, screen
+from wiretrial.cli import (
+    options,
+    options_grpc,
+    options_http,
+    options_kept,
+    options_own,
+    options_search,
+    screen,
+)
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
+from wiretrial.errors import UsageProblem
 
 EXAMPLES = """\b
 Examples:
@@ -24,12 +33,13 @@ Examples:
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --server db=podman:postgres
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --searches 1 -d 2s --tolerance 10%
   wiretrial limit tcp://127.0.0.1:7000 --format json -o limit.json
+  wiretrial limit --command './server --port {port}' --path /items --goal 'p99 < 50ms'
 
 A goal is p50, p90, p95, p99, p999, mean, max or errors, of one route as `ROUTE.p99`, with < or <=.
 A level that lasts -d tells p99 from 1,000 messages; at a low rate it lasts longer.
 
-Exit: 0 a rate was found, 1 the run failed, 3 a goal is not kept even at the lowest rate, 4 nothing
-can be said. The figures are printed in each case.
+Exit: 0 a rate was found, 1 the run failed, 3 a goal is not kept even at the lowest rate, or at the
+only one (--from R --to R), 4 nothing can be said. The figures are printed in each case.
 """
 CONNECT_TIMEOUT = "30s"
 """For opening all connections of a level."""
@@ -49,12 +59,18 @@ app = Face()
 @app.add("limit", epilog=EXAMPLES)
 def limit(
     url: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="URL|FILE",
-            help="What to load, as in `wiretrial load`: a URL or a traffic file.",
+            metavar="[URL|FILE|SERVER]",
+            help="What to load: a URL or a traffic file, as in `wiretrial load`, or a server to"
+            " start, as in `wiretrial compare`: a folder, image:NAME[@PORT], SUBJECT[:tuned].",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    command: options_own.Command = None,
+    build: options_own.Build = None,
+    port: options_own.Port = None,
+    path: options_own.RequestPath = None,
     goal: options_search.Goals = None,
     connections: options_search.Connections = None,
     duration: options_search.Duration = options_search.LEVEL,
@@ -139,10 +155,15 @@ def limit(
     confirmed on further levels. The result has an interval and says what keeps the rate from being
     higher: a goal, the server's CPU, overload, the connections or the load generator.
     """
-    from wiretrial.cli import limiting, loading, spoken
+    from wiretrial.cli import limiting, loading, spoken, starting
 
+    if url is None and command is None:
+        raise UsageProblem(
+            "nothing to measure is named",
+            "give a URL, a traffic file, or a server to start, such as --command LINE",
+        )
     typed = loading.Typed(
-        url,
+        url or "",
         options.Loop(
             connections=connections or "",
             depth=spoken.in_flight(depth, streams),
@@ -188,4 +209,5 @@ def limit(
         ),
         options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
         limiting.Kept(keeps_secrets=keep_secrets, format=format_, file=file, page=page),
+        starting.Own(tuple(build or ()), (command,) if command else (), (), port, path),
     )

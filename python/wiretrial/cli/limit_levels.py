@@ -315,6 +315,7 @@ class Levels:
             failed_share=measured.failed_share or 0.0,
             occupied=limits.occupied(trial),
             server_busy=judgement.server.busy if judgement.server else None,
+            server_waiting=judgement.server.queued if judgement.server else None,
             generator_busy=judgement.generator.busy if judgement.generator else 0.0,
             verdict=judgement.verdict,
             bottleneck=judgement.bottleneck,

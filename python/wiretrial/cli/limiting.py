@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 from wiretrial import quantities, redaction
-from wiretrial.cli import fleet_wanted, loading, output, traffic_wanted
+from wiretrial.cli import fleet_wanted, loading, output, starting, traffic_wanted
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.limit_levels import USUAL, Levels
 from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet, Loop
+from wiretrial.cli.starting import NO_OWN, Own
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import (
     EXIT_GATE,
@@ -47,6 +48,9 @@ CONNECTIONS = "100"
 """For one message: fewer would bind before most servers do."""
 FIRST_SESSIONS = 10.0
 """Per second, of a traffic file that names no rate."""
+NO_FLEET = Fleet(address=None, certificates=None, agents=None, on_loss=None)
+ROUNDED = 1e-9
+"""What a rate may lose on its way through the plan."""
 HIGHEST = 1e8
 """Beyond what any generator sends."""
 FEWEST_MESSAGES, MOST_MESSAGES = 100, 100_000
@@ -127,18 +131,49 @@ class Searched:
             raise self.levels.failure
 
 
-def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
-    """Searches and shows; the exit code tells whether a rate was found."""
+def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept, own: Own = NO_OWN) -> int:
+    """Searches and shows; the exit code tells whether a rate was found, or the only one was kept.
+
+    `own`: how a server of one's own is started, which is measured then.
+    """
     kept.require_writable()
-    found = searched(typed, search, fleet, keeps_secrets=kept.keeps_secrets)
+    what = starting.meant(typed, own)
+    if what is None:
+        found = searched(typed, search, fleet, keeps_secrets=kept.keeps_secrets)
+    else:
+        _require_no_fleet(fleet)
+        with starting.running(what, typed, starting.dealt(typed, 1)) as one:
+            found = searched(
+                one.typed, search, fleet, keeps_secrets=kept.keeps_secrets, shown=one.shown
+            )
     made = found.limit
     _show(made, kept)
     if found.levels.signal is not None:
         return EXIT_SIGNAL + found.levels.signal
     found.require_whole()
-    if made.rate is not None:
+    if made.rate is None:
+        return EXIT_GATE if made.end == "complete" else EXIT_INVALID
+    asked = _only(search)
+    if asked is None or _is_kept(made, asked):
         return EXIT_GOOD
-    return EXIT_GATE if made.end == "complete" else EXIT_INVALID
+    output.say(f"not kept: {asked:,.10g} {made.unit}, the only rate that was asked for")
+    return EXIT_GATE
+
+
+def _only(search: Search) -> float | None:
+    """The rate that is to be confirmed, with no room for another; None: it is searched for."""
+    if search.first is None or search.ceiling is None:
+        return None
+    first = quantities.rate(search.first, "--from")
+    return first if first == quantities.rate(search.ceiling, "--to") else None
+
+
+def _is_kept(made: Limit, rate: float) -> bool:
+    """Whether a search confirmed it."""
+    return any(
+        one.is_confirmed and one.kept is not None and one.kept >= rate * (1 - ROUNDED)
+        for one in made.searches
+    )
 
 
 def searched(
@@ -149,8 +184,14 @@ def searched(
     keeps_secrets: bool,
     shares: Sequence[float] = (),
     further: Further | None = None,
+    addresses: tuple[str, ...] = (),
+    shown: str | None = None,
 ) -> Searched:
-    """The search, then a level at each of these shares of the rate that it found, then further."""
+    """The search, then a level at each of these shares of the rate that it found, then further.
+
+    `addresses`: those of several instances, over which connections are spread; else that of the
+    URL. `shown`: what is measured, as it is shown; else the URL.
+    """
     many = FleetWanted.of(fleet)
     parts = address.parse_all(typed.servers)
     opening.require_prompt(parts)
@@ -161,6 +202,9 @@ def searched(
         connections=connections or (traffic_wanted.DEFAULT_CONNECTIONS if of_file else CONNECTIONS),
     )
     plan, wanted = loading.planned(replace(typed, loop=loop), many)
+    if addresses:
+        target = plan.target.model_copy(update={"addresses": addresses})
+        plan = plan.model_copy(update={"target": target})
     thinking_s = loads.thinking_s(plan.traffic) if plan.traffic else 0.0
     plan = _at_a_rate(plan, loop, quantities.count(loop.connections, "--connections"))
     if plan.traffic:
@@ -176,7 +220,7 @@ def searched(
             plan,
             wanted,
             goals,
-            shown=typed.url if keeps_secrets else redaction.text(typed.url),
+            shown=_shown(shown or typed.url, keeps_secrets=keeps_secrets),
             keeps_secrets=keeps_secrets,
             sizes_itself=of_file and not connections,
             parts=parts,
@@ -193,6 +237,19 @@ def searched(
             return Searched(made, levels, beside, mixed, crowded)
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
+
+
+def _require_no_fleet(fleet: Fleet) -> None:
+    if fleet.address is not None:
+        raise UsageProblem(
+            "--fleet loads from other machines, and a server that is started here is reached from"
+            " this one alone",
+            "start it yourself, and name its URL",
+        )
+
+
+def _shown(text: str, *, keeps_secrets: bool) -> str:
+    return text if keeps_secrets else redaction.text(text)
 
 
 def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final, TypeVar
 
+from wiretrial.observation import Descriptors
 from wiretrial.observers import coarse
 from wiretrial.observers.watch import (
     BEFORE,
@@ -32,7 +33,10 @@ MOST_SAMPLES: Final = 500
 ENOUGH: Final = 0.5
 """Share of the window that the readings inside must span."""
 
-COUNTERS: Final = ("run_queue_ns", "throttled_ns", "throttled_periods", "periods", "oom_kills")
+COUNTERS: Final = (
+    *("run_queue_ns", "throttled_ns", "throttled_periods", "periods", "oom_kills"),
+    "written_bytes",
+)
 
 _Read = TypeVar("_Read", Reading, HostReading)
 
@@ -180,6 +184,7 @@ def part(one: Part, watched: Watched, load: Load) -> WatchedPart:
         "memory_end_bytes": memory,
         "memory_growth_bytes": growth,
         "memory_limit_bytes": last.limit_bytes,
+        "descriptors": _descriptors(one.readings),
         "quota_cpus": last.quota_cpus,
         "restarts": _restarts(lived),
         "has_ended": _has_ended(one.readings, lived[-1]),
@@ -256,6 +261,12 @@ def _memory(
     if not resident:
         return None, None, None
     return "resident", resident[-1], resident[-1] - resident[0]
+
+
+def _descriptors(readings: Sequence[Reading]) -> Descriptors | None:
+    """The most that were open, in all of the run: they are read at marks alone."""
+    seen = [one.descriptors for one in readings if one.descriptors is not None]
+    return max(seen, key=lambda one: one.open, default=None)
 
 
 def _in_use(inside: Sequence[HostReading]) -> dict[str, object]:

@@ -35,6 +35,7 @@ LACKS: Final = {
     "stat": "CPU time",
     "schedstat": "time spent waiting for a CPU",
     "smaps_rollup": "proportional memory (PSS)",
+    "io": "bytes written to disks",
     "cgroup": "its control group",
     "cgroup cpu.stat": "CPU limit and throttling",
     "cgroup memory": "memory of its control group",
@@ -175,6 +176,8 @@ class Taking:
             run_queue_ns=_sum(processes.run_queue_ns, processes.ended.run_queue_ns),
             rss_bytes=processes.rss_bytes if here else None,
             pss_bytes=processes.pss_bytes if here else None,
+            written_bytes=tree.written_bytes,
+            descriptors=processes.descriptors if here else None,
             processes=alive,
             threads=processes.threads,
             life=_life(processes, None if of_group else self._sought[number].pid),
@@ -207,20 +210,22 @@ class Taking:
 
 @dataclass(frozen=True)
 class _Spent:
-    """CPU time of a tree up to now, from the first sample on."""
+    """What a tree used up to now, from the first sample on."""
 
     user_ns: int
     system_ns: int
     total_ns: int | None
+    written_bytes: int | None
 
 
 class _Tree:
-    """Sums up the CPU time of a tree from sample to sample: it never falls."""
+    """Sums up what a tree used from sample to sample: it never falls."""
 
     def __init__(self, tick_ns: int) -> None:
         self._tick_ns = tick_ns
         self._last: Processes | None = None
-        self._user = self._system = 0
+        self._user = self._system = self._written = 0
+        self._written_last: int | None = None
         self._is_exact = True
         """No thread has ended: what the scheduler tells of those that are there is everything."""
 
@@ -245,7 +250,17 @@ class _Tree:
             self._user * self._tick_ns,
             self._system * self._tick_ns,
             now.on_cpu_ns if self._is_exact else None,
+            self._written_until(now.written_bytes),
         )
+
+    def _written_until(self, now: int | None) -> int | None:
+        """Bytes that went to disks; less than before means that a process took its own with it."""
+        if now is None:
+            return None
+        before = now if self._written_last is None else self._written_last
+        self._written_last = now
+        self._written += max(now - before, 0)
+        return self._written
 
 
 def _life(processes: Processes, root: int | None) -> str | None:

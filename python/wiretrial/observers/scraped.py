@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from wiretrial.observers import scrapes
 from wiretrial.observers.scrapes import Counter, Point, Series
@@ -257,7 +257,7 @@ def _gap_s(every: Iterable[Sequence[Point]]) -> float:
 def _reading(every: Sequence[_Container], at_s: float, gap_s: float, ours: Ours) -> Reading:
     firsts = [one.counters["total_ns"].points[0].at_s for one in every]
     begun_s = min(firsts) + GONE_AFTER * gap_s
-    counted = {
+    counted: dict[str, Any] = {
         name: _scaled(_known(one.count(name, at_s, begun_s) for one in every), factor)
         for name, (_, factor) in _COUNTERS.items()
     }
@@ -266,7 +266,7 @@ def _reading(every: Sequence[_Container], at_s: float, gap_s: float, ours: Ours)
     def gauge(metric: str) -> float | None:
         return _known(scrapes.last(one.gauges.get(metric, ()), at_s) for one in alive)
 
-    measured = {name: _scaled(gauge(metric), 1) for name, metric in _GAUGES.items()}
+    measured: dict[str, Any] = {name: _scaled(gauge(metric), 1) for name, metric in _GAUGES.items()}
     limit, quota, period = gauge(_LIMIT), gauge(_QUOTA), gauge(_PERIOD)
     return Reading(
         at_ns=ours(at_s),

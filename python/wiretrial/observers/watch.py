@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, Self
 
+from wiretrial.observation import Descriptors
+
 BEFORE: Final = "before"
 """The load has not begun: what the host does until then is its idle baseline."""
 CONNECTED: Final = "connected"
@@ -112,6 +114,10 @@ class Reading:
     limit_bytes: int | None = None
     """Its memory limit, likewise."""
     oom_kills: int | None = None
+    written_bytes: int | None = None
+    """To disks."""
+    descriptors: Descriptors | None = None
+    """Open ones; read at marks only."""
     processes: int | None = None
     """0: all of them have ended."""
     threads: int | None = None

@@ -1,15 +1,16 @@
-"""An advice about machines in words, as a table of its resources, and as a picture.
+"""An advice about machines in words: its lines, and the sections of its page.
 
 Knows an advice's document; must not know how it was worked out, nor terminals or pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from wiretrial.report import limits, units
-from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
+from wiretrial.report import advice_costs, limits, units
+from wiretrial.report.blocks import Block, Cell, Column, Drawing, Section, Table, key
+from wiretrial.report.tables import advised
 from wiretrial.report.views import response, utilisation
 from wiretrial.results.advice import (
     Advice,
@@ -17,17 +18,11 @@ from wiretrial.results.advice import (
     Check,
     Coefficient,
     Growth,
-    Memory,
     Purchase,
-    RouteUse,
     Scaling,
+    Together,
     Use,
 )
-
-FURTHEST = 2
-"""Times the connections that were measured; beyond it a figure is called extrapolated."""
-CROWD = 1000
-"""Users whose costs are told together: of one they would be millionths."""
 
 
 def headline(advice: Advice) -> str:
@@ -43,8 +38,12 @@ def headline(advice: Advice) -> str:
         )
     many, ending = units.plural(advice.instances, "instance"), "s" * (advice.instances == 1)
     goals = "goal" if len(advice.limit.goals) == 1 else "goals"
+    if advice.is_at_least and advice.scaling is not None:
+        known = f"how they divide the load is known up to {advice.scaling.furthest}"
+        held = f"meet the {goals} for" if advice.limit.goals else "sustain"
+        return f"At least {many} {held} {carried}; {known}."
     verb = f"meet{ending} the {goals} for" if advice.limit.goals else f"sustain{ending}"
-    return f"{many} {verb} {carried}; {advice.instances + 1} survive losing one."
+    return f"{many} {verb} {carried}; {advice.instances + 1} if one may fail."
 
 
 def lines(advice: Advice) -> Iterator[tuple[str, str]]:
@@ -56,12 +55,22 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "Capacity", _capacity(advice)
     if told := _binds(advice):
         yield "Binds", told
-    yield from _costs(advice)
+    for use in advice.uses:
+        if use.lacks_descriptors:
+            yield "Binds", advice_costs.lacking(advice, use)
+    yield from advice_costs.lines(advice)
     if told := _worst(advice):
         yield "Worst route", told
-    yield "Advice", _advised(advice)
+    yield _advised(advice)
     if advice.scaling is not None:
-        yield "Divides", _divides(advice, advice.scaling)
+        yield "Scaling", _divides(advice, advice.scaling)
+        for many in advice.together:
+            if told := _binds_together(many):
+                yield "Scaling", told
+        for told in _beside(advice.scaling):
+            yield "Scaling", told
+    elif advice.division_lacks:
+        yield "Scaling", f"not measured: {advice.division_lacks}"
     for other in advice.instead:
         yield "Instead", _instead(advice, other)
     if advice.purchases:
@@ -77,25 +86,15 @@ def details(advice: Advice) -> Iterator[tuple[str, str]]:
     if advice.demand.users is not None:
         yield "Demand", _demand(advice)
     if advice.uses:
-        yield "CPU time", _cpu_time(advice)
-    if told := _memory(advice):
+        yield "CPU time", advice_costs.cpu_time(advice)
+    if told := advice_costs.memory(advice):
         yield "Memory", told
+    if told := advice_costs.descriptors(advice):
+        yield "Descriptors", told
+    if told := advice_costs.disks(advice):
+        yield "Disks", told
     if advice.check is not None:
         yield "Prediction", _prediction(advice.check)
-
-
-def table(advice: Advice) -> Table:
-    """A row per resource."""
-    one = advice.limit.unit.removesuffix("s/s")
-    columns = (
-        Column("Server", is_figure=False),
-        Column(f"CPU per\n{one}"),
-        Column("Busy at\nthe capacity"),
-        Column("Busy at\nthe advice"),
-        Column("CPUs that\nit can use"),
-        Column("Memory", is_spare=True),
-    )
-    return Table(columns, tuple(_row(use) for use in advice.uses), names=1)
 
 
 def sections(advice: Advice) -> tuple[Section, ...]:
@@ -115,11 +114,12 @@ def _resources(advice: Advice) -> Iterator[Block]:
         yield Drawing(partial(response.picture, advice), key=response.KEY)
     if not advice.uses:
         return
-    yield table(advice)
+    yield advised.resources(advice)
     yield key(
         "CPU time by a straight line through the levels, with its 95 % interval. CPUs busy at the"
         " capacity and at the advised load by the same line; of what is shared, for all instances"
-        " together."
+        " together. Memory and open descriptors (of so many that it may have): at the highest rate"
+        " that was kept. To disk: by such a line, too."
     )
 
 
@@ -133,7 +133,7 @@ def _behind(advice: Advice) -> Iterator[Block]:
 def _by_route(advice: Advice) -> Iterator[Block]:
     if not advice.routes:
         return
-    yield routes_table(advice)
+    yield advised.routes(advice)
     yield key(
         f"By a regression over {len(advice.mixes)} other mixes and the kept levels, each flow alone"
         " and cut short after some of its requests, with 95 % intervals. Shares are those of the"
@@ -160,7 +160,7 @@ def _demand(advice: Advice) -> str:
     waits.append(f"takes {units.duration(demand.stay_ns)}")
     told = f"{' and '.join(waits)}: {units.trimmed(demand.rate)} {limit.unit} on average"
     if advice.bytes_per_second:
-        told += f", {_bandwidth(advice.bytes_per_second)} at the highest"
+        told += f", {advice_costs.bandwidth(advice.bytes_per_second)} at the highest"
     return f"each of {demand.users:,} users {told}"
 
 
@@ -193,105 +193,10 @@ def _binds(advice: Advice) -> str:
     share = f"{units.percent(use.at_capacity / use.of_cpus)} of its CPUs"
     if found is None:
         return f"{use.name}: {share} busy at the capacity"
-    is_said = found.what == limits.CPU and len(advice.uses) == 1
-    return told if is_said else f"{told}; {use.name} busiest, {share}"
-
-
-def _costs(advice: Advice) -> Iterator[tuple[str, str]]:
-    """Of one message, then of a thousand users or, where a rate was asked for, of a connection."""
-    one, demand = advice.limit.unit.removesuffix("s/s"), advice.demand
-    parts = [f"{use.name} {_cost(use)}" for use in advice.uses]
-    costs = [f"CPU of {', '.join(parts)}"] if parts else []
-    if advice.bytes_per_second:
-        costs.append(units.octets(advice.bytes_per_second / demand.highest))
-    if costs:
-        yield f"Per {one}", "; ".join(costs)
-    memory = _each_connection(advice)
-    if demand.users is None:
-        if advice.bytes_per_second:
-            yield "In all", _bandwidth(advice.bytes_per_second)
-        if memory:
-            yield "Per connection", f"memory of {', '.join(memory)}"
-        return
-    told = []
-    if advice.uses:
-        most, cpu_ns = _sum((use.slope_ns, use.low_ns, use.high_ns) for use in advice.uses)
-        cpus = cpu_ns / 1e9 * demand.highest / demand.users
-        told.append(f"{most}{units.significant(CROWD * cpus)} CPUs")
-    if advice.bytes_per_second:
-        told.append(_bandwidth(CROWD * advice.bytes_per_second / demand.users))
-    if memory:
-        most, octets = _sum(
-            (each.each_bytes, each.low_bytes, each.high_bytes)
-            for use in advice.uses
-            if (each := use.memory) is not None
-        )
-        octets += advice.kernel_bytes or 0.0
-        told.append(f"{most}{units.octets(CROWD * octets)} of memory")
-    if told:
-        yield f"{CROWD:,} users", units.listed(told)
-
-
-def _bandwidth(octets: float) -> str:
-    return f"{8 * octets / 1e6:,.3g} Mbit/s"
-
-
-def _sum(parts: Iterable[tuple[float, float, float]]) -> tuple[str, float]:
-    """Of figures with the ends of their intervals; one that may be nothing has its upper end."""
-    every = list(parts)
-    is_most = any(low <= 0 for _, low, _ in every)
-    whole = sum(high if low <= 0 else value for value, low, high in every)
-    return "at most " if is_most else "", whole
-
-
-def _cost(use: Use) -> str:
-    if use.low_ns <= 0:
-        # The levels scatter by more than a message takes.
-        return f"at most {units.duration(use.high_ns)}"
-    ends = f"{units.duration(use.low_ns)} to {units.duration(use.high_ns)}"
-    return f"{units.duration(use.slope_ns)} ({ends})"
-
-
-def _cpu_time(advice: Advice) -> str:
-    parts = []
-    for use in advice.uses:
-        kernel = use.of_kernel
-        part = "" if kernel is None else f", {units.percent(kernel)} of it in the kernel"
-        parts.append(f"{use.name} {_cost(use)}{part}")
-    return f"per {advice.limit.unit.removesuffix('s/s')}: {'; '.join(parts)}"
-
-
-def _each_connection(advice: Advice) -> list[str]:
-    """What a connection takes of each server's memory, and of the kernel's."""
-    parts = [f"{use.name} {_each(use.memory)}" for use in advice.uses if use.memory is not None]
-    if parts and advice.kernel_bytes is not None:
-        parts.append(f"kernel {units.octets(advice.kernel_bytes)}")
-    return parts
-
-
-def _memory(advice: Advice) -> str:
-    """What a connection takes, and what the users of one instance take together."""
-    parts, users = _each_connection(advice), advice.users_each
-    if not parts:
-        return ""
-    told = f"per connection: {', '.join(parts)}"
-    if users is None:
-        return told
-    own = [use.memory for use in advice.uses if use.memory and not use.is_shared]
-    whole = sum(one.at(users) for one in own) + (advice.kernel_bytes or 0.0) * users
-    told += (
-        f". {units.trimmed(users)} users of one instance, a connection each: {units.octets(whole)}"
-        f" and {units.trimmed(users)} descriptors"
-    )
-    most = min(one.most for one in own) if own else 0
-    return f"{told}, extrapolated from {most:,}" if own and users > FURTHEST * most else told
-
-
-def _each(memory: Memory) -> str:
-    if memory.low_bytes <= 0:
-        return f"at most {units.octets(memory.high_bytes)}"
-    ends = f"{units.octets(memory.low_bytes)} to {units.octets(memory.high_bytes)}"
-    return f"{units.octets(memory.each_bytes)} ({ends})"
+    if len(advice.uses) > 1:
+        return f"{told}; {use.name} busiest, {share}"
+    is_said = found.what == limits.CPU or "CPU" in found.evidence
+    return told if is_said else f"{told}; {use.name}: {share} busy"
 
 
 def _worst(advice: Advice) -> str:
@@ -307,71 +212,76 @@ def _worst(advice: Advice) -> str:
     )
 
 
-def routes_table(advice: Advice) -> Table:
-    """A row per route, the most CPU time first."""
-    servers = [cost.server for cost in advice.routes[0].costs]
-    columns = (
-        Column("Route", is_figure=False),
-        Column("Share of\nrequests"),
-        Column("Share of\nCPU"),
-        *(Column(f"{server}:\nCPU each") for server in servers),
-    )
-    return Table(columns, tuple(map(_route_row, advice.by_cpu)), names=1)
-
-
-def _route_row(route: RouteUse) -> tuple[Cell, ...]:
-    return (
-        Cell(route.name),
-        Cell(units.percent(route.of_messages), value=route.of_messages),
-        Cell(units.percent(route.of_cpu), value=route.of_cpu),
-        *(_interval(cost.ns, cost.low_ns, cost.high_ns) for cost in route.costs),
-    )
-
-
-def _interval(ns: float, low_ns: float, high_ns: float) -> Cell:
-    ends = f"{units.duration(max(low_ns, 0.0))} to {units.duration(high_ns)}"
-    return Cell(units.duration(ns), (ends,), value=ns)
-
-
-def _advised(advice: Advice) -> str:
+def _advised(advice: Advice) -> tuple[str, str]:
+    """What each of them carries; or what is to be done first, where more of them do not help."""
     limit = advice.limit
     if advice.stopped_by and (use := _of(advice, advice.stopped_by)) and use.full_at:
-        return (
+        return "Advice", (
             f"give {use.name} more than its {use.of_cpus or 0:.3g} CPUs, or split it: it is full at"
             f" {units.trimmed(use.full_at)} {limit.unit}"
         )
     assert limit.rate is not None
-    told = f"each at {units.percent(advice.each / limit.rate)} of capacity"
+    share = units.percent(advice.each / limit.rate)
+    told = f"{units.trimmed(advice.each)} {limit.unit}, {share} of capacity"
     near = advice.near
-    if near is None or near.time_ns is None:
-        return told
-    at = f"{units.trimmed(near.rate)} {limit.unit}"
-    return f"{told}; {limit.time} was {units.duration(near.time_ns)} at {at}"
+    if near is not None and near.time_ns is not None:
+        time = units.duration(near.time_ns)
+        told += f"; {limit.time} was {time} at {units.trimmed(near.rate)}"
+    return "Each carries", told
 
 
 def _divides(advice: Advice, scaling: Scaling) -> str:
     """What several of them carried together, and the law through it."""
     first, *several = scaling.sizes
     parts = [
-        f"{size.instances} carried {units.trimmed(size.rate)} {advice.limit.unit},"
+        f"{size.instances} together carried {units.trimmed(size.rate)} {advice.limit.unit},"
         f" {size.rate / first.rate:.3g} times one"
         for size in several
     ]
-    told = f"{'; '.join(parts)}. Contention {_coefficient(scaling.contention)}"
+    lost = f"contention {_coefficient(scaling.contention)}"
     if scaling.coherency.low is not None:
-        told += f", coherency {_coefficient(scaling.coherency)}"
-    whole = scaling.at(advice.instances) / advice.instances / scaling.unit
-    return (
-        f"{told}: each of {advice.instances} carries {units.percent(whole)} of what one does alone."
-        f" Nothing is told beyond {2 * scaling.most}"
-    )
+        lost += f", coherency {_coefficient(scaling.coherency)}"
+    many = min(max(advice.instances, 2), scaling.furthest)
+    whole = units.percent(scaling.each(many) / scaling.unit)
+    each = f"each of {many} carries {whole} of one alone ({lost})"
+    return f"{'; '.join(parts)}; {each}. Not known beyond {scaling.furthest}"
+
+
+def _binds_together(many: Together) -> str:
+    """What kept several from carrying more; a server that all of them ask is named by its CPUs."""
+    found, refused = limits.binds(many.limit), many.limit.refused
+    if found is None or refused is None:
+        return ""
+    shares = {
+        one.name: one.cpus / one.of_cpus for one in refused.resources if one.cpus and one.of_cpus
+    }
+    told = f"of {many.instances} together {found.what} binds: {found.evidence}"
+    if len(shares) < 2:
+        return told
+    busiest = max(shares, key=lambda name: shares[name])
+    return f"{told}; {busiest} busiest, {units.percent(shares[busiest])} of its CPUs"
+
+
+def _beside(scaling: Scaling) -> Iterator[str]:
+    """What else took part in what they did not divide."""
+    if any(size.is_spread for size in scaling.sizes):
+        yield "connections were spread by the load generator; a proxy would take its part, too"
+    shared = [size.shared_cpus for size in scaling.sizes if size.shared_cpus is not None]
+    if shared:
+        cpus = units.plural(min(shared), "CPU")
+        yield f"they shared {cpus} with the load generator, which is a part of it"
 
 
 def _coefficient(found: Coefficient) -> str:
-    value = f"{100 * found.value:.2g} %"
+    value = f"{_hundredths(found.value)} %"
     if found.low is None or found.high is None:
         return value
-    return f"{value} ({100 * found.low:.2g} to {100 * found.high:.2g})"
+    return f"{value} ({_hundredths(found.low)} to {_hundredths(found.high)})"
+
+
+def _hundredths(share: float) -> str:
+    """In two digits, or in more where there are as many before the point."""
+    return f"{100 * share:,.0f}" if share >= 0.1 else f"{100 * share:.2g}"
 
 
 def _instead(advice: Advice, other: Alternative) -> str:
@@ -402,7 +312,8 @@ def _purchase(bought: Purchase) -> str:
 def _growth(advice: Advice, growth: Growth) -> str:
     months, many = int(growth.months), advice.instances
     last = "lasts" if many == 1 else "last"
-    told = f"{units.plural(many, 'instance')} {last} {units.plural(months, 'month')}"
+    lasting = units.plural(months, "month") if months else "less than a month"
+    told = f"{units.plural(many, 'instance')} {last} {lasting}"
     told += f" at {100 * growth.per_month:.3g} % a month"
     return (
         told
@@ -414,13 +325,14 @@ def _growth(advice: Advice, growth: Growth) -> str:
 def _evidence(advice: Advice) -> str:
     told, check = units.plural(len(advice.levels), "level"), advice.check
     if check is None:
-        return f"{told}; too few low ones to predict the highest"
+        return f"{told}; too few lower ones to predict the highest"
     highest = f"{check.name}'s CPU at {units.trimmed(check.rate)}"
-    return f"{told}; low ones predict {highest} ({_error(check)} off)"
+    return f"{told}; lower ones predict {highest} (off by {_error(check)})"
 
 
 def _error(check: Check) -> str:
-    return f"{100 * check.error:+.0f} %"
+    # No error has no sign.
+    return f"{round(100 * check.error) or 0:+d} %".replace("+0", "0")
 
 
 def _prediction(check: Check) -> str:
@@ -431,31 +343,14 @@ def _prediction(check: Check) -> str:
 
 
 def _void(advice: Advice) -> str:
-    reasons = ["other machine, version or traffic", "uneven load"]
+    reasons = ["another machine, version or traffic", "uneven load"]
     unmeasured = [use.name for use in advice.uses if use.is_shared and use.advised is None]
     if unmeasured:
         reasons.append(f"{units.listed(unmeasured)} can't take that much (not measured)")
     elif advice.scaling is None and not any(use.is_shared for use in advice.uses):
-        reasons.append("anything shared")
+        reasons.append("a shared part")
     return "; ".join(reasons)
 
 
 def _of(advice: Advice, name: str | None) -> Use | None:
     return next((use for use in advice.uses if use.name == name), None)
-
-
-def _row(use: Use) -> tuple[Cell, ...]:
-    name = f"{use.name} (shared)" if use.is_shared else use.name
-    memory = use.memory_bytes
-    return (
-        Cell(name),
-        _interval(use.slope_ns, use.low_ns, use.high_ns),
-        _cpus(use.at_capacity),
-        _cpus(use.advised),
-        _cpus(use.of_cpus),
-        NO_FIGURE if memory is None else Cell(units.octets(memory)),
-    )
-
-
-def _cpus(cpus: float | None) -> Cell:
-    return NO_FIGURE if cpus is None else Cell(units.significant(cpus), value=cpus)

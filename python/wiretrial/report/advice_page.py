@@ -19,5 +19,6 @@ def render(advice: Advice) -> str:
         facts=told.lines(advice),
         sections=told.sections(advice),
         command=advice.command,
+        again="Confirm it",
         document=advice.to_json(),
     )

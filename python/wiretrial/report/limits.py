@@ -35,6 +35,12 @@ PICTURE_KEY = (
 )
 BUSY = 0.9
 """A server below this share of its CPU is held up by something else, too."""
+WAITING = 0.25
+"""Of the time: a server that was ready to run and had no CPU for so long was kept from it."""
+FULL = 0.98
+"""Of the descriptors that a server may have: another connection finds none."""
+MUCH = 1e6
+"""Bytes per second to disks, from which on they may be what a server waits for."""
 CPU = "the server's CPU"
 _SPACED = re.compile(r"(?<=\d)(?=[num]?s$|%$)")
 """Between a figure and its unit."""
@@ -143,14 +149,18 @@ def _unbounded(limit: Limit) -> str:
 
 def _bound(limit: Limit, refused: Level) -> Bound | None:
     at = f"at {_rate(limit, refused.rate)}"
+    if full := _without_descriptors(refused, at):
+        return full
     server = _busy(refused.server_busy)
+    if limit.binding == "generator":
+        return Bound(
+            "the load generator",
+            f"{units.percent(refused.generator_busy)} busy {at}",
+            "give it more --threads, or several machines (--fleet)",
+        )
+    if crowded := _without_cpu(refused, at):
+        return crowded
     match limit.binding:
-        case "generator":
-            return Bound(
-                "the load generator",
-                f"{units.percent(refused.generator_busy)} busy {at}",
-                "give it more --threads, or several machines (--fleet)",
-            )
         case "connections":
             return Bound(
                 "the number of connections",
@@ -162,7 +172,7 @@ def _bound(limit: Limit, refused: Level) -> Bound | None:
                 return Bound(
                     "the server",
                     f"its CPU is {server} {at}, so that it waits for something else, too: a CPU, a"
-                    " lock, a disk or another server",
+                    f" lock, a disk or another server{_to_disks(refused)}",
                 )
             return Bound(CPU, f"{server} {at}")
         case "goal":
@@ -171,6 +181,44 @@ def _bound(limit: Limit, refused: Level) -> Bound | None:
             return Bound("overload", f"{refused.why} {at}, with the server's CPU {server}")
         case _:
             return None
+
+
+def _without_descriptors(refused: Level, at: str) -> Bound | None:
+    """That a server had no descriptor left for one connection more."""
+    for one in refused.resources:
+        opened, limit = one.descriptors, one.descriptor_limit
+        if opened and limit and opened >= FULL * limit:
+            return Bound(
+                f"the descriptor limit of {one.name}",
+                f"{opened:,} of {limit:,} were open {at}",
+                "raise it (ulimit -n)",
+            )
+    return None
+
+
+def _without_cpu(refused: Level, at: str) -> Bound | None:
+    """That other processes had the server's CPUs, while it was ready to run."""
+    busy, waiting = refused.server_busy, refused.server_waiting
+    if busy is None or waiting is None or busy >= BUSY:
+        return None
+    if waiting < WAITING or busy + waiting < BUSY:
+        return None
+    return Bound(
+        "other load on the server's CPUs",
+        f"the server ran for {units.percent(busy)} of the time and waited for a CPU for"
+        f" {units.percent(waiting)} {at}",
+        "end other processes, or measure on more CPUs",
+    )
+
+
+def _to_disks(refused: Level) -> str:
+    """What was written meanwhile, where that is much."""
+    told = [
+        f"{one.name} wrote {units.octets_per_second(one.written_bytes)} to disk"
+        for one in refused.resources
+        if one.written_bytes is not None and one.written_bytes >= MUCH
+    ]
+    return f" ({units.listed(told)})" if told else ""
 
 
 def _searched(limit: Limit) -> str:

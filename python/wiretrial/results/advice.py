@@ -15,6 +15,8 @@ from wiretrial.results.limits import Level, Limit
 ADVICE_SCHEMA: Final = "wiretrial-advice"
 ADVICE_VERSION: Final = 1
 MEASUREMENT_SCHEMA: Final = "wiretrial-measurement"
+FURTHEST: Final = 2
+"""Times the most instances that were measured together."""
 
 
 class _Part(BaseModel):
@@ -57,6 +59,42 @@ class Memory(_Part):
         return self.base_bytes + max(self.each_bytes, 0.0) * connections
 
 
+class Opened(_Part):
+    """Open descriptors of a server for each connection, by a straight line through levels."""
+
+    each: float
+    low: float
+    high: float
+    """Ends of its 95 % interval."""
+    base: float
+    most: int
+    """Connections: the most that were measured."""
+
+    def at(self, connections: float) -> float:
+        """So many are open with so many connections."""
+        return self.base + max(self.each, 0.0) * connections
+
+
+class Written(_Part):
+    """Bytes that a server writes to disks, by a straight line through levels."""
+
+    each_bytes: float
+    """Per message, or per session."""
+    low_bytes: float
+    high_bytes: float
+    """Ends of its 95 % interval."""
+    base_bytes: float
+    """Per second at rest."""
+    at_capacity: float | None
+    advised: float | None
+    """Per second, at the measured capacity and at the advised load; as `Use` has them of CPUs."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no message has it write a byte."""
+        return self.high_bytes < 1
+
+
 class Use(_Part):
     """One resource: what a message takes of it, and how much of it the advised load keeps busy."""
 
@@ -80,10 +118,27 @@ class Use(_Part):
     memory_limit_bytes: int | None
     memory: Memory | None = Field(default=None, exclude_if=lambda memory: memory is None)
     """What a connection takes; None: that can't be told."""
+    descriptors: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Open at the highest kept level."""
+    descriptor_limit: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """So many may be open, while they lie over its processes as they did; None: none is known."""
+    opened: Opened | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What a connection takes of them; None: that can't be told."""
+    descriptors_advised: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Open with the users of one instance, a connection each; None: a rate was asked for, or all
+    instances share it."""
+    written: Written | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What goes to disks; None: that could not be read."""
     is_shared: bool = False
     """All instances ask the same one."""
     full_at: float | None = None
     """The rate at which all its CPUs are busy; None: not known, or beyond twice the measured."""
+
+    @property
+    def lacks_descriptors(self) -> bool:
+        """Whether its users need more of them than it may have."""
+        needed, limit = self.descriptors_advised, self.descriptor_limit
+        return needed is not None and limit is not None and needed > limit
 
 
 class RouteCost(_Part):
@@ -124,6 +179,17 @@ class Check(_Part):
         return self.predicted / self.measured - 1
 
 
+class Together(_Part):
+    """Several instances that were measured at once."""
+
+    instances: int
+    limit: Limit
+    is_spread: bool = False
+    """The load generator spread its connections over them; else a proxy did, and is part of it."""
+    shared_cpus: int | None = None
+    """They and the load generator ran on so many CPUs; None: each had CPUs of its own."""
+
+
 class Size(_Part):
     """So many instances together, behind what divides the load among them."""
 
@@ -131,6 +197,9 @@ class Size(_Part):
     target: str
     rate: float
     """The highest that kept the goals."""
+    is_spread: bool = Field(default=False, exclude_if=lambda value: not value)
+    shared_cpus: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Both as `Together` has them."""
 
 
 class Coefficient(_Part):
@@ -154,11 +223,21 @@ class Scaling(_Part):
         """The most instances that were measured together."""
         return max(size.instances for size in self.sizes)
 
+    @property
+    def furthest(self) -> int:
+        """Beyond so many it is not told how they divide the load."""
+        return FURTHEST * self.most
+
     def at(self, number: int) -> float:
         """What so many carry together, most likely."""
         more = number - 1
         waits = 1 + self.contention.value * more + self.coherency.value * number * more
         return self.unit * number / waits
+
+    def each(self, number: int) -> float:
+        """What each of so many carries; beyond the furthest, what each of those does."""
+        told = min(number, self.furthest)
+        return self.at(told) / told
 
 
 class Alternative(_Part):
@@ -204,6 +283,9 @@ class Measurement(_Part):
     beside: tuple[Level, ...] = ()
     mixes: tuple[Level, ...] = ()
     crowded: tuple[Level, ...] = ()
+    together: tuple[Together, ...] = Field(default=(), exclude_if=lambda value: not value)
+    division_lacks: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    pinned: tuple[int, ...] = Field(default=(), exclude_if=lambda value: not value)
 
     def to_json(self) -> str:
         """The document."""
@@ -218,6 +300,8 @@ class Advice(_Part):
     demand: Demand
     instances: int
     """So many keep the goals; one more keeps them where one is lost."""
+    is_at_least: bool = Field(default=False, exclude_if=lambda value: not value)
+    """More than it is known of how they divide the load: it may take more of them."""
     each: float
     """The rate of one of them at the demand's highest."""
     binding: str | None
@@ -242,6 +326,9 @@ class Advice(_Part):
     growth: Growth | None = None
     scaling: Scaling | None = None
     """How several of them divide the load; None: one alone was measured."""
+    division_lacks: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Why several of a server that was started for this were not measured; None: they were, or it
+    was not started for this."""
     instead: tuple[Alternative, ...] = ()
     command: str
     """What confirms it: one instance at its rate, against the same goals."""
@@ -252,6 +339,10 @@ class Advice(_Part):
     """Levels with more connections, measured for what each of them takes."""
     kernel_bytes: float | None = None
     """Sockets and their buffers, per connection; None: that was not seen."""
+    together: tuple[Together, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Several instances, measured with this one."""
+    pinned: tuple[int, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """CPUs of this one and of the load generator, where other instances had the rest."""
     mixes: tuple[Level, ...] = ()
     """Levels of other mixes of a traffic file's routes, measured for what each route takes."""
 

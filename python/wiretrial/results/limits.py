@@ -52,6 +52,12 @@ class Resource(_Part):
     memory_bytes: int | None = None
     """At the end of the level."""
     memory_limit_bytes: int | None = None
+    descriptors: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The most that were seen open."""
+    descriptor_limit: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """So many its processes may have; None: nothing limits them, or that could not be read."""
+    written_bytes: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """To disks, per second; None: that could not be read."""
 
 
 class RouteRate(_Part):
@@ -85,6 +91,8 @@ class Level(_Part):
     """Share of the messages that may be in flight which were; 1: all connections were busy."""
     server_busy: float | None = None
     """Of its CPUs; None where they can't be read."""
+    server_waiting: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ready to run, while something else had its CPUs; a share of the same."""
     generator_busy: float
     verdict: Verdict
     bottleneck: Bottleneck

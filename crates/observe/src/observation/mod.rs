@@ -12,7 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use host::{CpuTicks, Frequency, Host, Pressure, Softnet, Stall, Tcp};
-pub use target::{Ended, Group, GroupCpu, GroupMemory, Member, Processes, TargetSample};
+pub use target::{
+    Descriptors, Ended, Group, GroupCpu, GroupMemory, Member, Processes, TargetSample,
+};
 
 /// The `schema` member of the first line.
 pub const OBSERVATION_SCHEMA: &str = "wiretrial-observation";
@@ -133,11 +135,11 @@ pub struct Sample {
     pub end: Option<End>,
     /// The clocks before the first counter was read.
     pub before: Instants,
-    /// The clocks after the last one was, but for `pss_bytes`.
+    /// The clocks after the last one was, but for what is read at marks only.
     pub after: Instants,
     /// How long reading took: `after` less `before` on the monotonic clock.
     pub reading_ns: u64,
-    /// How long reading `pss_bytes` took after that; null where it was not read.
+    /// How long reading that took afterwards; null where there was no mark.
     pub memory_reading_ns: Option<u64>,
     /// CPU time of the observer since its start, this reading included.
     pub own_cpu_ns: u64,

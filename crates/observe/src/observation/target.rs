@@ -44,12 +44,29 @@ pub struct Processes {
     /// Proportional set size: each shared page is divided among those who share it. Read at marks only, because the
     /// kernel walks every page for it; null otherwise, and where it may not be read.
     pub pss_bytes: Option<u64>,
+    /// Bytes that they had written to disks, with those of children that were waited for; null where that may not be
+    /// read.
+    pub written_bytes: Option<u64>,
+    /// Their open descriptors. Read at marks only, as on older kernels each is counted; null otherwise, and where they
+    /// may not be read.
+    pub descriptors: Option<Descriptors>,
     /// Processes that could not be read, or are more than 4,096.
     pub unread: u64,
     /// The first 64 processes, the oldest first. A restart is a process with another start.
     pub members: Vec<Member>,
     /// Processes that are not among them.
     pub members_left_out: u64,
+}
+
+/// Open descriptors of a target's processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Descriptors {
+    /// Of all of them.
+    pub open: u64,
+    /// Of the process that has the largest share of its limit.
+    pub fullest: u64,
+    /// How many that process may have; null where nothing limits it.
+    pub limit: Option<u64>,
 }
 
 /// Processes and threads that ended during the observation, as they were last seen.

@@ -72,6 +72,17 @@ pub fn schedstat(text: &str) -> Option<Scheduled> {
     })
 }
 
+/// The bytes that a process, and children that it waited for, had written to disks, in `io`.
+pub fn written(text: &str) -> Option<u64> {
+    super::keyed(text, "write_bytes:")
+}
+
+/// How many descriptors a process may have open, in `limits`; none where nothing limits it.
+pub fn descriptor_limit(text: &str) -> Option<u64> {
+    let limits = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    super::number(limits.split_ascii_whitespace().next())
+}
+
 /// The bytes of `Pss` in `smaps_rollup`.
 pub fn pss(text: &str) -> Option<u64> {
     super::keyed(text, "Pss:")?.checked_mul(1024)
@@ -135,6 +146,22 @@ mod tests {
         assert_eq!(pss(rollup), Some(293 * 1024));
         for wrong in ["", "Pss_Anon: 5 kB", "Pss:", "Pss: x kB", "Pss: 18446744073709551615 kB"] {
             assert_eq!(pss(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn table_of_io_and_limits() {
+        let io = "rchar: 9\nwchar: 8\nread_bytes: 0\nwrite_bytes: 4096\ncancelled_write_bytes: 1\n";
+        assert_eq!(written(io), Some(4096));
+        for wrong in ["", "write_bytes:", "write_bytes: -1", "cancelled_write_bytes: 5"] {
+            assert_eq!(written(wrong), None, "{wrong}");
+        }
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max processes             95                   95                   processes \n\
+                      Max open files            1024                 524288               files     \n";
+        assert_eq!(descriptor_limit(limits), Some(1024));
+        for none in ["", "Max open files", "Max open files   unlimited   unlimited   files"] {
+            assert_eq!(descriptor_limit(none), None, "{none}");
         }
     }
 }

@@ -92,6 +92,7 @@ fn an_old_kernel_tells_less_and_says_so() {
     assert_eq!((found.children_user_ticks, found.children_system_ticks), (5, 6));
     assert_eq!(found.rss_bytes, 10 * start.page_bytes);
     assert_eq!((found.on_cpu_ns, found.run_queue_ns, found.pss_bytes), (None, None, None));
+    assert_eq!((found.written_bytes, found.descriptors), (None, None));
     let cpus: Vec<u32> = sample.host.cpus.iter().map(|cpu| cpu.cpu).collect();
     assert_eq!((start.cpus, cpus), (2, vec![0, 2]));
     assert_eq!((&sample.host.softnet, &sample.host.tcp), (&None, &None));
@@ -101,6 +102,7 @@ fn an_old_kernel_tells_less_and_says_so() {
         ("softnet_stat", "it is not there"),
         ("schedstat", "it is not there"),
         ("smaps_rollup", "it is not there"),
+        ("io", "it is not there"),
         ("cgroup", "it is not there"),
         ("kernel configuration", "neither /proc/config.gz nor /boot/config-RELEASE can be read"),
     ] {
@@ -122,6 +124,15 @@ fn times_of_threads_that_are_told_are_summed() {
     // One of them may not be read: the sum would be too little.
     fs::remove_file(machine.path("proc/11/smaps_rollup")).expect("removed");
     assert_eq!(only(&machine.observe(tree()).1).processes.pss_bytes, None);
+}
+
+#[test]
+fn bytes_that_went_to_disks_are_summed_where_all_may_be_read() {
+    let machine = Machine::new();
+    machine.write("proc/10/io", "wchar: 9\nwrite_bytes: 4096\n");
+    assert_eq!(only(&machine.observe(tree()).1).processes.written_bytes, None);
+    machine.write("proc/11/io", "wchar: 9\nwrite_bytes: 8192\n");
+    assert_eq!(only(&machine.observe(tree()).1).processes.written_bytes, Some(12_288));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use wiretrial_observe::parse::{config, groups, machine, net, process};
 pub(crate) fn read_all(text: &str) {
     let some = Some(text);
     let _ = (process::stat(text), process::schedstat(text), process::pss(text));
+    let _ = (process::written(text), process::descriptor_limit(text));
     let _ = (machine::stat(text), machine::softnet(text), machine::pressure(text));
     let _ = (net::counters(text, "Tcp"), net::counters(text, "TcpExt"));
     let _ = (config::is_one(text), config::is_set(text, "HZ"), config::value(text, ""));

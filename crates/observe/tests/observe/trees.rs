@@ -85,6 +85,51 @@ fn memory_is_read_exactly_at_marks_alone() {
 }
 
 #[test]
+fn descriptors_are_those_of_all_and_of_the_fullest_process() {
+    let child = "ulimit -n 40; exec 8</dev/null 9</dev/null; sleep 1000";
+    let shell = Shell::start(&format!("exec 8</dev/null; sh -c '{child}' & wait"));
+    let open = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/fd")).ok().map(Iterator::count);
+    let sleeps = |pid: u32| std::path::Path::new(&format!("/proc/{pid}/fd/9")).exists();
+    let forked = || children(shell.pid()).first().copied().filter(|pid| sleeps(*pid));
+    until("descriptors", forked);
+    let mut observer = Observer::of(vec![shell.target("app")]);
+    assert_eq!(only(&observer.first).processes.descriptors, None, "at marks only");
+    let sample = observer.mark("now");
+    let told = only(&sample).processes.descriptors.expect("they may be read");
+    let counts: Vec<u64> =
+        ids(&sample).into_iter().filter_map(open).map(|one| one as u64).collect();
+    assert_eq!(told.open, counts.iter().sum::<u64>());
+    assert_eq!(told.limit, Some(40), "the shell has the same, of a higher limit");
+    assert!(counts.contains(&told.fullest), "{told:?} of {counts:?}");
+}
+
+#[test]
+fn what_went_to_disks_is_told_with_that_of_children_that_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("log").display().to_string();
+    let shell = Shell::start(&format!(
+        "dd if=/dev/zero of={file} bs=4096 count=4 conv=fsync 2>/dev/null; sleep 1000"
+    ));
+    let sleeps = |pid: u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n")
+    };
+    let slept = || {
+        let mut all = children(shell.pid());
+        all.push(shell.pid());
+        all.into_iter().find(|pid| sleeps(*pid))
+    };
+    until("written", slept);
+    let mut observer = Observer::of(vec![shell.target("app")]);
+    let sample = observer.mark("now");
+    let written = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+        wiretrial_observe::parse::process::written(&text)
+    };
+    let expected: Option<u64> = ids(&sample).into_iter().map(written).sum();
+    assert_eq!(only(&sample).processes.written_bytes, expected);
+}
+
+#[test]
 fn a_tree_that_forks_is_told_whole_with_children_that_ended() {
     // The first child burns and ends; the second forks a third.
     let script = format!(
