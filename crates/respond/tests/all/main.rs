@@ -12,6 +12,7 @@ mod http2;
 mod http2_faults;
 mod http2_websockets;
 mod http3;
+mod published;
 mod raw;
 mod scripted_faults;
 mod socketio;

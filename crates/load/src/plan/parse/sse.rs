@@ -1,4 +1,4 @@
-//! What a load of streams of events must be like: the server decides when one comes.
+//! What a load of streams of events, or of WebSockets that only hear, must be like: the server decides when one comes.
 
 use super::wrong;
 use crate::plan::{ContentRule, Load, LoopPlan, PayloadPlan, PlanError, Scheme, Stop, Target};
@@ -22,6 +22,27 @@ pub(super) fn streams(target: &Target, load: &Load, stop: &Stop) -> Result<(), P
                 .to_owned(),
         );
     }
+    are_held(target, load, stop)
+}
+
+/// Can this be loaded as WebSockets that hear what is published?
+pub(super) fn listeners(target: &Target, load: &Load, stop: &Stop) -> Result<(), PlanError> {
+    if target.url.scheme != Scheme::WebSocket || target.http2 || target.http3 {
+        return wrong(
+            "publish: only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published; use one of both, or leave --publish out"
+                .to_owned(),
+        );
+    }
+    if target.payload != PayloadPlan::None {
+        return wrong(
+            "message: who hears what is published sends nothing; leave the payload out".to_owned(),
+        );
+    }
+    are_held(target, load, stop)
+}
+
+/// Is each of them asked for once, and held to the end?
+fn are_held(target: &Target, load: &Load, stop: &Stop) -> Result<(), PlanError> {
     match load.loop_ {
         LoopPlan::Closed | LoopPlan::Hold { rate: 0.0, .. } => {}
         _ => {
@@ -37,9 +58,9 @@ pub(super) fn streams(target: &Target, load: &Load, stop: &Stop) -> Result<(), P
                 .to_owned(),
         );
     }
-    if load.depth > 1 && !target.http2 {
+    if load.depth > 1 && !target.has_streams() {
         return wrong(
-            "load.depth: over HTTP/1.1 a connection carries one stream of events; use --http 2, or more connections"
+            "load.depth: over HTTP/1.1 a connection carries one stream of events, or one WebSocket; use --http 2, or more connections"
                 .to_owned(),
         );
     }

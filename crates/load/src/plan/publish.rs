@@ -1,0 +1,158 @@
+//! Events that are published during a load of streams or WebSockets, each of which every one has to tell.
+//!
+//! Knows where they are posted, how often, and which loads can hear them; makes the load of who publishes of
+//! that of who hears. Must not know how either is sent.
+
+use wiretrial_proto::sse::SHORTEST;
+
+use super::document::{PacingDocument, PublishDocument};
+use super::{
+    Congestion, ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases,
+    Plan, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl, TlsPlan, Windows,
+};
+use crate::clock::Nanos;
+
+/// Data of an event at most, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+const MOST_PER_SECOND: f64 = 100_000.0;
+
+/// Who publishes, where and how often.
+#[derive(Debug, Clone)]
+pub struct Publish {
+    target: Target,
+    rate: f64,
+    settle: Nanos,
+    /// From the first event to the end of the load.
+    lasts: Nanos,
+}
+
+impl Publish {
+    /// Of a load of this target.
+    pub(super) fn parse(
+        document: &PublishDocument,
+        target: &Target,
+        load: &Load,
+        (stop, phases, share): (&Stop, Phases, SharePlan),
+    ) -> Result<Self, PlanError> {
+        let PublishDocument { rate, bytes, settle_ns, .. } = *document;
+        if share.connections != load.connections {
+            return wrong("publish: what is published can't be heard by several engines; use one");
+        }
+        if !(rate > 0.0 && rate <= MOST_PER_SECOND) {
+            return wrong(format!(
+                "publish.rate: {rate} is not above 0 and at most {MOST_PER_SECOND} per second"
+            ));
+        }
+        if !(SHORTEST as u64..=MOST_BYTES).contains(&bytes) {
+            return wrong(format!(
+                "publish.bytes: {bytes} is outside {SHORTEST} to {MOST_BYTES}: an event says its number and its instant"
+            ));
+        }
+        let settle = Nanos(settle_ns);
+        let lasts = phases.warmup + stop.duration.unwrap_or_default() - settle;
+        if lasts == Nanos::ZERO {
+            return wrong(format!(
+                "publish.settle_ns: the load is over before its first event, {} ms after its begin; let it last longer",
+                settle_ns / 1_000_000
+            ));
+        }
+        let target = publisher(document, target, bytes as usize)?;
+        Ok(Self { target, rate, settle, lasts })
+    }
+
+    /// From the begin of the load to the first event.
+    pub(crate) fn settle(&self) -> Nanos {
+        self.settle
+    }
+}
+
+impl Plan {
+    /// The load of who publishes, beside this one's; none: nobody does. Events go one after the other, so that their
+    /// order is that of their numbers.
+    pub(crate) fn of_publisher(&self) -> Option<Self> {
+        let publish = self.publish.as_deref()?;
+        let (rate, pacing, overflow) = (publish.rate, PacingDocument::Constant, Overflow::Wait);
+        let load = Load {
+            connections: 1,
+            users: None,
+            depth: 1,
+            pack: 1,
+            requests_per_connection: None,
+            loop_: LoopPlan::Open { rate, pacing, overflow },
+            stages: Vec::new(),
+            seed: self.load.seed,
+        };
+        let duration = Some(publish.lasts);
+        Some(Self {
+            target: publish.target.clone(),
+            traffic: None,
+            load,
+            stop: Stop { duration, requests: None, requests_each: None, sessions: None },
+            phases: Phases { warmup: Nanos::ZERO, ..self.phases },
+            generator: GeneratorPlan { threads: 1, ..self.generator.clone() },
+            share: SharePlan {
+                first_worker: 0,
+                workers: 1,
+                first_connection: 0,
+                connections: 1,
+                start: None,
+                awaits_begin: false,
+            },
+            publish: None,
+        })
+    }
+}
+
+/// To whom events are posted: as who hears them asks for them, where nothing else is said.
+fn publisher(
+    document: &PublishDocument,
+    heard: &Target,
+    bytes: usize,
+) -> Result<Target, PlanError> {
+    let url = TargetUrl::parse(&document.url)?;
+    if url.scheme != Scheme::Http || url.grpc {
+        return wrong("publish.url: events are posted; use http:// or https://");
+    }
+    let is_same = (&url.host, url.port) == (&heard.url.host, heard.url.port);
+    let tls = url.secure.then(|| match &heard.tls {
+        Some(tls) => tls.clone(),
+        None => TlsPlan {
+            insecure: false,
+            ca_file: None,
+            server_name: url.host.clone(),
+            resumption: true,
+        },
+    });
+    let mut headers = heard.headers.clone();
+    headers.retain(|(name, _)| {
+        !["accept", "content-type"].contains(&name.to_ascii_lowercase().as_str())
+    });
+    headers.push(("Content-Type".to_owned(), "text/plain".to_owned()));
+    Ok(Target {
+        addresses: if is_same { heard.addresses.clone() } else { Vec::new() },
+        sources: heard.sources.clone(),
+        method: "POST".to_owned(),
+        headers,
+        profile: None,
+        http2: false,
+        http3: false,
+        sse: false,
+        agrees: false,
+        windows: Windows::default(),
+        congestion: Congestion::default(),
+        early_data: false,
+        tls,
+        text: true,
+        styx: None,
+        grpc: None,
+        deflate: None,
+        greetings: 0,
+        payload: PayloadPlan::Event(bytes),
+        expect: Expect { status: 200, content: ContentRule::Any },
+        url,
+    })
+}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, PlanError> {
+    Err(PlanError(what.into()))
+}

@@ -1,0 +1,49 @@
+"""Events that are published while receivers are held, in a study.
+
+Knows how often, how long and where to; must not know who hears them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from wiretrial.plan import SECURE, Publish
+from wiretrial.studies.fields import Part
+
+CONTRACT: Final = "push"
+PATH: Final = "/publish"
+USUAL_BYTES: Final = 64
+LEAST_BYTES: Final = 33
+"""An event says its number and its instant."""
+LONGEST_SETTLE_NS: Final = 1_000_000_000
+SHORTEST_SETTLE_NS: Final = 50_000_000
+
+Rate = Annotated[float, Field(gt=0, le=100_000)]
+"""Events per second."""
+
+
+class Publishing(Part):
+    """What a case publishes."""
+
+    rate: Rate
+    bytes: int = Field(default=USUAL_BYTES, ge=LEAST_BYTES)
+
+    @classmethod
+    def of(cls, levels: Mapping[str, Any]) -> Self:
+        """At these levels of a workload's factors."""
+        return cls(rate=levels["publish"], bytes=levels["payload"] or USUAL_BYTES)
+
+    def plan(self, url: str, warmup_ns: int) -> Publish:
+        """The part of a plan whose receivers are at `url`; it begins amid the warm-up."""
+        heard = urlsplit(url)
+        over = "https" if heard.scheme in SECURE else "http"
+        return Publish(
+            url=f"{over}://{heard.netloc}{PATH}",
+            rate=self.rate,
+            bytes=self.bytes,
+            settle_ns=max(SHORTEST_SETTLE_NS, min(LONGEST_SETTLE_NS, warmup_ns // 2)),
+        )

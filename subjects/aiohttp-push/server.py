@@ -1,0 +1,95 @@
+"""aiohttp: what one has posted is told to many, as server-sent events and over WebSockets."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aiohttp import web
+
+SUBSCRIBERS: set[asyncio.Queue[str]] = set()
+"""What each one who subscribes has still to be told."""
+
+
+@contextmanager
+def subscribed() -> Iterator[asyncio.Queue[str]]:
+    """What is published while somebody listens."""
+    events: asyncio.Queue[str] = asyncio.Queue()
+    SUBSCRIBERS.add(events)
+    try:
+        yield events
+    finally:
+        SUBSCRIBERS.discard(events)
+
+
+async def publish(request: web.Request) -> web.Response:
+    """Tells everybody."""
+    event = await request.text()
+    for events in SUBSCRIBERS:
+        events.put_nowait(event)
+    return web.Response(text="OK")
+
+
+async def subscribe(request: web.Request) -> web.StreamResponse:
+    """A WebSocket where one is asked for, else a stream of events."""
+    socket = web.WebSocketResponse(compress=False)
+    if socket.can_prepare(request):
+        return await over_websocket(socket, request)
+    stream = web.StreamResponse(headers={"Cache-Control": "no-store"})
+    stream.content_type = "text/event-stream"
+    with subscribed() as events:
+        await stream.prepare(request)
+        while True:
+            event = await events.get()
+            await stream.write(f"data: {event}\n\n".encode())
+
+
+async def over_websocket(
+    socket: web.WebSocketResponse, request: web.Request
+) -> web.WebSocketResponse:
+    """A message for each event, until the client leaves."""
+    with subscribed() as events:
+        await socket.prepare(request)
+        telling = asyncio.create_task(tell(socket, events))
+        async for _ in socket:
+            pass
+        telling.cancel()
+    return socket
+
+
+async def tell(socket: web.WebSocketResponse, events: asyncio.Queue[str]) -> None:
+    """Sends events as they come."""
+    while True:
+        await socket.send_str(await events.get())
+
+
+async def run(options: argparse.Namespace) -> None:
+    """Serves until the process is ended."""
+    inside = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    inside.load_cert_chain(options.cert, options.key)
+    application = web.Application()
+    application.add_routes([web.post("/publish", publish), web.get("/subscribe", subscribe)])
+    logs = {"access_log": None} if options.tuned else {}
+    runner = web.AppRunner(application, **logs)
+    await runner.setup()
+    await web.TCPSite(runner, options.host, options.port).start()
+    await web.TCPSite(runner, options.host, options.tls_port, ssl_context=inside).start()
+    await asyncio.get_running_loop().create_future()
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser()
+    for name in ("--host", "--cert", "--key"):
+        parser.add_argument(name, required=True)
+    for name in ("--port", "--tls-port"):
+        parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--tuned", action="store_true", help="no log")
+    asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
