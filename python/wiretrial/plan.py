@@ -24,15 +24,17 @@ PLAN_SCHEMA: Final = "wiretrial-plan"
 PLAN_VERSION: Final = 1
 
 SECURE: Final = frozenset(
-    {"https", "h2", "wss", "tls", "grpcs", "socketio+wss", "styx+wss", "styx+json+wss"}
+    {"https", "h2", "h3", "wss", "tls", "grpcs", "socketio+wss", "styx+wss", "styx+json+wss"}
 )
-"""The protocols that are spoken inside TLS."""
+"""The protocols that are spoken inside TLS, or inside QUIC, of which TLS is a part."""
 
 
 HttpVersion = Literal["1.1", "2", "auto"]
 """auto: over TLS the one that the server picks (ALPN), else 1.1."""
-AnyHttpVersion = HttpVersion | Literal["3"]
-"""3: over QUIC, for requests of one kind to https; files do not say it."""
+AnyHttpVersion = Literal["1.1", "2", "3", "auto"]
+"""3: over QUIC, for requests to https."""
+Congestion = Literal["cubic", "new-reno", "bbr"]
+"""Who decides over HTTP/3 how much may be on its way: RFC 9438, RFC 9002 appendix B, BBR 1."""
 HeaderProfile = Literal["constant", "partly", "unique"]
 """Which of ten header fields, like those of a browser, are new in each request: none; the cookie
 and the request's id; all."""
@@ -61,6 +63,11 @@ class Http(_Part):
     """2 and 3: streams are `load.depth`. The usual version and windows are not written, so that
     plans and the digests of studies are what they were before there were others."""
     windows: Windows | None = None
+    congestion: Congestion | None = None
+    """Of HTTP/3; None, and not written: cubic."""
+    early_data: bool = False
+    """Requests of HTTP/3 go before the handshake's end where they can (0-RTT). Not written where
+    they don't."""
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     header_profile: HeaderProfile | None = None
@@ -68,6 +75,11 @@ class Http(_Part):
     sse: bool = False
     """Each reply is a stream of events, which is held; a message is an event. Not written either
     where it is not so."""
+
+    @property
+    def over_udp(self) -> bool:
+        """Whether it goes over QUIC, so that a URL's port is one of UDP."""
+        return self.version == "3"
 
     @model_serializer(mode="wrap")
     def _without_what_is_usual(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -80,6 +92,10 @@ class Http(_Part):
             written.pop("header_profile", None)
         if self.windows is None:
             written.pop("windows", None)
+        if self.congestion is None:
+            written.pop("congestion", None)
+        if not self.early_data:
+            written.pop("early_data", None)
         return written
 
 
@@ -428,6 +444,19 @@ class Share(_Part):
     awaits_begin: bool = False
 
 
+class Publish(_Part):
+    """Events that are posted to `url` during the load, over a connection of its own.
+
+    Each receiver of the load has to be told each of them once and in order. `rate`: events per
+    second. `settle_ns`: from the begin of the load to the first event.
+    """
+
+    url: str
+    rate: float
+    bytes: int = 64
+    settle_ns: int = 1_000_000_000
+
+
 class Plan(_Part):
     """One load plan: what to send where, how, and for how long."""
 
@@ -442,6 +471,19 @@ class Plan(_Part):
     phases: Phases = Field(default_factory=Phases)
     generator: GeneratorSettings = Field(default_factory=GeneratorSettings)
     share: Share | None = None
+    publish: Publish | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_publisher(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if self.publish is None:
+            written.pop("publish", None)
+        return written
+
+    @property
+    def hears_events(self) -> bool:
+        """Whether what comes are events of streams or WebSockets, which answer nothing."""
+        return self.target.http.sse or self.publish is not None
 
     @property
     def times_setup(self) -> bool:

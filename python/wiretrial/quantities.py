@@ -109,6 +109,11 @@ def count(text: str, flag: str, least: int = 1, most: int = 2**32 - 1) -> int:
     return int(value)
 
 
+def trials(typed: str | None) -> int | None:
+    """How many trials of each scenario; None: as many as the command has by itself."""
+    return None if typed is None else count(typed, "--trials", most=1000)
+
+
 def rate(text: str, flag: str) -> float:
     """Messages per second: 10k, 10k/s and 10k rps are the same, 600/m is 10."""
     found = _RATE.match(text.strip().replace(",", "").replace("_", ""))

@@ -154,8 +154,12 @@ class Http3Figures(_Part):
     """What came in the way of messages over HTTP/3, and how QUIC carried them.
 
     All but `refused` is counted when a connection ends. `sends`, `receives`: calls to the kernel.
-    `datagrams_dropped`: by this machine, whose buffer was full. `sends_held_ns`: for how long
-    messages that were given to QUIC waited for a window of the server's.
+    `datagrams_dropped`: by this machine, whose buffer was full. `black_holes`: how often datagrams
+    of the largest size stopped to come through. Of the `ended` connections, at their ends and added
+    up: `congestion_windows` and `largest_datagrams` (those that their paths carry), bytes, and
+    `round_trips_ns`, smoothed. `sends_held_ns`: for how long messages that were given to QUIC
+    waited for a window of the server's. `early_accepted`, `early_refused`: connections on which
+    messages went before the handshake's end.
     """
 
     goaways: int = 0
@@ -168,7 +172,14 @@ class Http3Figures(_Part):
     packets_sent: int = 0
     packets_lost: int = 0
     congestion_events: int = 0
+    black_holes: int = 0
+    ended: int = 0
+    congestion_windows: int = 0
+    round_trips_ns: int = 0
+    largest_datagrams: int = 0
     sends_held_ns: int = 0
+    early_accepted: int = 0
+    early_refused: int = 0
 
 
 class Profiled(_Part):
@@ -329,6 +340,20 @@ class Blocked(_Part):
     threshold_ns: int = 0
 
 
+class Published(_Part):
+    """Events that were published while the receivers of a load were held.
+
+    `counters` and `histograms` are of the connection that published; their `ok` are events that
+    the server has taken. `undelivered`: copies of these that did not come right.
+    """
+
+    receivers: int
+    counters: Counters
+    undelivered: int
+    examples: dict[str, str] = Field(default_factory=dict)
+    histograms: dict[str, str] = Field(default_factory=dict)
+
+
 class Summary(_Part):
     """The whole run, from the first message to the end of the drain."""
 
@@ -352,6 +377,7 @@ class Summary(_Part):
     http2: Http2Figures | None = None
     http3: Http3Figures | None = None
     traffic: TrafficFigures | None = None
+    published: Published | None = None
 
 
 class Failure(_Part):

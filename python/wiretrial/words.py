@@ -38,6 +38,8 @@ HTTP: Final = ("http", "https")
 SOCKETS: Final = ("ws", "wss")
 MULTIPLEXED: Final = ("h2c", "h2")
 """HTTP/2, without TLS and inside it."""
+QUIC: Final = "h3"
+"""HTTP/3, as ALPN names it."""
 CALLS: Final = ("grpc", "grpcs")
 
 
@@ -45,7 +47,7 @@ def of(protocol: str) -> Noun:
     """Of one protocol."""
     if protocol in CALLS:
         return CALL
-    return REQUEST if protocol in (*HTTP, *MULTIPLEXED) else MESSAGE
+    return REQUEST if protocol in (*HTTP, *MULTIPLEXED, QUIC) else MESSAGE
 
 
 def carrier(url: str) -> str:

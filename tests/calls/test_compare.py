@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.calls.conftest import PROTO, Run
+from tests.calls.conftest import ECHO, PROTO, Run
 from tests.cli.test_runs import MEASURED, results_of
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.plan import FieldsContent
@@ -50,6 +50,24 @@ def test_servers_are_held_to_one_rule_and_told_in_calls(
     assert "requests/s" not in told
     assert "messages/s" not in told
     assert "3 streams on each" in told
+
+
+def test_servers_are_compared_over_http_3(
+    wiretrial: Run, over_quic: tuple[str, ...], tmp_path: Path
+) -> None:
+    origin, *over = over_quic
+    url = f"{origin}/wiretrial.Echo/Unary"
+    sent = ("--proto", str(ECHO), "--json", '{"text": "hello"}', "--streams", "3")
+    done = wiretrial("compare", url, url, *sent, *over, *BRIEFLY)
+    assert done.returncode in MEASURED, done.stderr
+    found = results_of(tmp_path).trials()
+    assert len(found) == 4
+    for trial in found:
+        assert trial.start.http is not None
+        assert trial.start.http.version == "3"
+        assert trial.summary.http3 is not None
+        assert (trial.summary.counters.ok > 0, trial.summary.counters.errors) == (True, {})
+        assert trial.scenario.workload.endswith(", HTTP/3, 3 streams on each")
 
 
 def test_a_reply_that_breaks_the_rule_is_named_by_its_field(wiretrial: Run, shop: str) -> None:

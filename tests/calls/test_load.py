@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.process import Process
-from tests.calls.conftest import PROTO, SHORT, Run, measured
-from tests.cli.conftest import ROOT
+from tests.calls.conftest import ECHO, PROTO, SHORT, Run, measured
 from wiretrial.cli.app import app
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE, UsageProblem
@@ -16,7 +15,6 @@ from wiretrial.subjects.certificates import Certificate
 
 TEA = ("--json", '{"name": "tea", "many": 5}')
 ITEMS = ("--json", '[{"name": "tea"}, {"name": "mugs", "stock": 3}]')
-ECHO = ROOT / "subjects" / "_shared" / "grpc-echo" / "echo.proto"
 
 
 def one_line(text: str) -> str:
@@ -235,3 +233,25 @@ def test_our_server_echoes_what_its_file_says(wiretrial: Run, reference: str, me
     sent = ("--json", '{"text": "hello", "number": 7}', "--expect", '{"text": "hello"}')
     found = measured(wiretrial, url, "--proto", str(ECHO), *sent, "-n", "1k", "--streams", "10")
     assert found["statuses"] == {"OK": 1000}
+
+
+@pytest.mark.parametrize("method", ["Unary", "Server", "Client", "Bidi"])
+def test_calls_go_over_http_3(wiretrial: Run, over_quic: tuple[str, ...], method: str) -> None:
+    origin, *over = over_quic
+    url = f"{origin}/wiretrial.Echo/{method}"
+    sent = ("--json", '{"text": "hello", "number": 7}', "--expect", '{"text": "hello"}')
+    options = ("--proto", str(ECHO), *over, "-n", "1k", "--streams", "10", "--congestion", "bbr")
+    found = measured(wiretrial, url, *sent, *options)
+    assert found["statuses"] == {"OK": 1000}
+    assert (found["http"]["version"], found["http2"]) == ("3", None)
+    assert found["http3"]["datagrams_sent"] > 0
+    assert found["http3"]["congestion"] == "bbr"
+
+
+def test_what_is_learned_holds_over_http_3(wiretrial: Run, over_quic: tuple[str, ...]) -> None:
+    origin, *over = over_quic
+    url, options = f"{origin}/wiretrial.Echo/Unary", ("--proto", str(ECHO), "-n", "200", *over)
+    sent = ("--json", '{"text": "a {seq}", "number": 7}', "--gzip")
+    found = measured(wiretrial, url, *options, *sent)
+    assert found["learned_rules"][0]["told"] == "each was its call's own messages"
+    assert found["deflate"] == "gzip"

@@ -17,6 +17,7 @@ from wiretrial.calls.methods import Methods
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_USAGE
 from wiretrial.plan_traffic import BytesPiece, NumberPiece, Piece, SizedPiece, TextPiece, Words
 from wiretrial.traffic.compiler import compile_file
+from wiretrial.traffic.loads import Instead, sending
 from wiretrial.traffic.places import TrafficProblem
 
 LONG = "a name that has more than one hundred and twenty-seven bytes, " * 3
@@ -276,6 +277,14 @@ def test_requests_stand_beside_calls(tmp_path: Path) -> None:
     assert scenario.http == "2"
     assert [one.name for one in scenario.traffic.routes] == [*ROUTES, "GET /page"]
     assert scenario.origin == "http://127.0.0.1:1"
+
+
+def test_calls_may_go_over_http_3(tmp_path: Path) -> None:
+    text = FLOW.replace('proto = ["shop.proto"]', 'proto = ["shop.proto"]\nhttp = "3"')
+    scenario = compile_file(written(tmp_path, "grpcs://127.0.0.1:1", text), {})
+    assert (scenario.http, sending(scenario).http) == ("3", "3")
+    over_http_2 = compile_file(written(tmp_path, "grpcs://127.0.0.1:1"), {})
+    assert sending(over_http_2, Instead(http="3")).http == "3"
 
 
 def test_a_study_has_a_row_per_method(wiretrial: Run, silent_shop: str, tmp_path: Path) -> None:

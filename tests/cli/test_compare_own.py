@@ -371,7 +371,9 @@ def test_the_workers_of_a_server_count_as_its_own(wiretrial: Run, tmp_path: Path
     assert done.returncode in MEASURED, done.stderr
     for trial in results_of(tmp_path).trials():
         first, last = trial.subject_samples[0], trial.subject_samples[-1]
-        assert last.cpu_user_ns - first.cpu_user_ns > 50_000_000
+        # Asking for its CPU time, as it does while it is busy, is the kernel's part of it.
+        used = last.cpu_user_ns + last.cpu_system_ns - first.cpu_user_ns - first.cpu_system_ns
+        assert used > trial.summary.counters.ok * 1_000_000 > 0
 
 
 def test_what_a_killed_build_left_is_swept_by_the_next(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.advise import synthetic
 from tests.cli.conftest import Run
-from wiretrial.cli import limit
+from wiretrial.cli import limit, limiting
+from wiretrial.cli.limiting import Searched
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
-from wiretrial.results.limits import Limit
+from wiretrial.results.limits import Found, Limit
 
 GENERATOR = ("--poller", "epoll", "--sources", "127.0.0.1")
 QUICK = ("-d", "150ms", "--warmup", "0", "--searches", "1", "-c", "2")
@@ -106,3 +109,29 @@ def test_users_are_as_many_as_sessions_take_once_some_were_seen(
     assert first.connections == 450
     if first.is_kept:
         assert all(one.connections < 450 for one in further)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept", "code"),
+    [
+        (("250", "250"), 250.0, EXIT_GOOD),
+        (("250", "250"), 227.0, EXIT_GATE),
+        (("200", "250"), 227.0, EXIT_GOOD),
+        ((None, "250"), 227.0, EXIT_GOOD),
+    ],
+)
+def test_the_only_rate_that_is_asked_for_is_kept_or_not(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: tuple[str | None, str],
+    kept: float,
+    code: int,
+) -> None:
+    searches = (Found(search=1, kept=kept, refused=None, is_confirmed=True),)
+    whole: Any = SimpleNamespace(signal=None, failure=None)
+    seen = Searched(synthetic.limit(rate=kept, searches=searches), whole)
+    monkeypatch.setattr(limiting, "searched", lambda *_, **__: seen)
+    first, ceiling = typed
+    assert limit.limit("http://127.0.0.1:1/", first=first, ceiling=ceiling) == code
+    says = "not kept: 250 requests/s, the only rate that was asked for\n"
+    assert capsys.readouterr().err == (says if code == EXIT_GATE else "")

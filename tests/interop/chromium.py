@@ -25,7 +25,6 @@ LIMIT_S = 60.0
 FLAGS = (
     "--headless=new",
     "--disable-gpu",
-    "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
@@ -140,9 +139,15 @@ class Page:
 
 
 @contextlib.contextmanager
-def page(binary: str, certificate: Path | None, folder: Path) -> Iterator[Page]:
-    """An empty page. The key of `certificate` is trusted; nothing else is changed in the trust."""
+def page(
+    binary: str, certificate: Path | None, folder: Path, quic: str | None = None
+) -> Iterator[Page]:
+    """An empty page. The key of `certificate` is trusted; nothing else is changed in the trust.
+
+    `quic`: the address that is asked over HTTP/3 alone; None: nobody is.
+    """
     flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}"]
+    flags += ["--enable-quic", f"--origin-to-force-quic-on={quic}"] if quic else ["--disable-quic"]
     if certificate:
         flags.append(f"--ignore-certificate-errors-spki-list={_fingerprint(certificate)}")
     if os.geteuid() == 0:

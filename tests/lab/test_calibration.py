@@ -74,6 +74,21 @@ def test_each_load_has_one_ceiling_whoever_answers_it(engine: Engine, tmp_path: 
     assert [event for event in told if isinstance(event, events.Preparing)]
 
 
+def test_versions_of_http_inside_tls_have_ceilings_of_their_own(
+    engine: Engine, tmp_path: Path, children: Children
+) -> None:
+    one = scenario("https", "nginx", "https", "static")
+    cases = [
+        named(version, one, http=one.http.model_copy(update={"version": version}))
+        for version in ("1.1", "2", "3")
+    ]
+    study = tiny(*cases)
+    found, _ = calibrated(study, kept(study, tmp_path), engine)
+    assert all(found.ceiling(study, case) for case in cases)
+    assert len(found.ceilings) == len(cases)
+    assert children() == []
+
+
 def test_what_was_measured_is_kept_and_not_measured_again(
     engine: Engine, tmp_path: Path, children: Children
 ) -> None:

@@ -12,7 +12,7 @@ from tests.lab.test_stall import counted
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
 from wiretrial.machine.pinning import Pinning
-from wiretrial.plan import FixedContent, FixedPayload, Load
+from wiretrial.plan import FixedContent, FixedPayload, Http, Load
 from wiretrial.studies import admission, contracts, estimate, floors, matrix, plans, runner
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects.spec import Part
@@ -155,6 +155,16 @@ def test_a_case_has_the_floor_of_its_work_and_its_path(
     found = floors.floor_of(case)
     assert found is not None
     assert found.ns == pytest.approx(seconds * 1e9)
+
+
+def test_quic_is_set_up_in_one_round_trip() -> None:
+    case = counted(delay_ms=200, threads=28, environment="vpn")
+    load = Load(connections=10, requests_per_connection=1)
+    fresh = {"load": load, "protocol": "https", "http": Http(version="3")}
+    found = floors.floor_of(case.model_copy(update=fresh))
+    assert found is not None
+    # As long as without TLS over TCP.
+    assert found.ns == pytest.approx(60.8e9)
 
 
 def test_a_trial_carries_its_floor(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_without_root_there_is_no_namespace_and_the_reason_is_said() -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("name", ["reference", "ws", "nginx"])
+@pytest.mark.parametrize("name", ["reference", "ws", "nginx", "nginx-proxy"])
 def test_a_subject_keeps_its_contracts_in_a_namespace_of_its_own(engine: Engine, name: str) -> None:
     subject = registry.find(name)
     built = build.install(subject, engine.binary)

@@ -110,6 +110,19 @@ def test_a_listener_is_found_by_its_one_address() -> None:
         assert f"listens on port {port}" in there.unseen
 
 
+def test_a_server_of_datagrams_is_found_by_its_port_of_udp_and_no_client_is() -> None:
+    kinds = (socket.AF_INET, socket.SOCK_DGRAM)
+    with socket.socket(*kinds) as serving, socket.socket(*kinds) as client:
+        serving.bind(("127.0.0.1", 0))
+        port = serving.getsockname()[1]
+        client.connect(serving.getsockname())
+        assert listeners.find("127.0.0.1", port, over_udp=True).pids == (os.getpid(),)
+        assert listeners.of_url(f"https://127.0.0.1:{port}/", over_udp=True).unseen is None
+        assert listeners.find("127.0.0.1", port).pids == ()
+        own = client.getsockname()[1]
+        assert listeners.find("127.0.0.1", own, over_udp=True).pids == ()
+
+
 def test_a_listener_of_ipv6_only_is_found_by_ipv6_only() -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as listening:
         port = listening.getsockname()[1]
@@ -186,3 +199,15 @@ def test_a_server_on_another_host_is_said_to_be_there(host: str) -> None:
     assert found.pids == ()
     assert found.unseen in (listeners.ELSEWHERE, listeners.HIDDEN)
     assert not listeners.is_local(host, 80)
+
+
+def test_several_servers_are_found_together() -> None:
+    with served() as (one, first), served() as (other, second):
+        found = listeners.of_addresses(
+            f"http://127.0.0.1:{first}/", (f"127.0.0.1:{first}", f"127.0.0.1:{second}")
+        )
+        assert found == Found(pids=(one, other))
+        assert listeners.of_addresses(f"http://127.0.0.1:{first}/", ()) == Found(pids=(one,))
+    gone = listeners.of_addresses("http://127.0.0.1:1/", (f"127.0.0.1:{first}",))
+    assert gone.pids == ()
+    assert gone.unseen is not None

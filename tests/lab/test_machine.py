@@ -47,6 +47,37 @@ def test_server_and_generator_get_cpus_of_their_own(
     assert (found.problem is None) == apart
 
 
+@pytest.mark.parametrize(
+    ("cpus", "instances", "threads", "chosen", "wanted", "generator"),
+    [
+        ((0, 1, 2), 2, 1, (), ((0,), (1,)), (2,)),
+        ((0, 2, 1, 3, 4, 5, 6, 7), 2, 1, (), ((0, 2, 1), (3, 4, 5)), (6,)),
+        ((0, 1, 2, 3), 2, 1, (3,), ((0,), (1,)), (3,)),
+        ((0, 1, 2, 3), 2, 1, (0, 1), ((2,), (3,)), (0, 1)),
+        ((0, 1), 1, 1, (), ((0,),), (1,)),
+    ],
+)
+def test_instances_get_cpus_of_their_own(
+    cpus: tuple[int, ...],
+    instances: int,
+    threads: int,
+    chosen: tuple[int, ...],
+    wanted: tuple[tuple[int, ...], ...],
+    generator: tuple[int, ...],
+) -> None:
+    assert pinning.dealt(cpus, instances, threads, chosen) == pinning.Dealt(wanted, generator)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "instances", "threads", "chosen"),
+    [((0, 1), 2, 1, ()), ((0,), 1, 1, ()), ((0, 1, 2, 3), 2, 3, ()), ((0, 1, 2), 2, 1, (0, 1))],
+)
+def test_too_few_cpus_are_dealt_to_nobody(
+    cpus: tuple[int, ...], instances: int, threads: int, chosen: tuple[int, ...]
+) -> None:
+    assert pinning.dealt(cpus, instances, threads, chosen) is None
+
+
 def test_too_many_connections_are_refused_with_the_arithmetic() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     with pytest.raises(UsageProblem) as refused:

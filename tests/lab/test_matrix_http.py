@@ -50,6 +50,35 @@ def test_versions_of_http_are_compared_within_a_subject(tmp_path: Path) -> None:
     assert groups == {"nginx, 10 connections", "nginx, 100 connections"}
 
 
+SECURE = VERSIONS.replace('protocol = "http"', 'protocol = "https"')
+
+
+def test_connections_and_streams_make_a_grid_over_http_3(tmp_path: Path) -> None:
+    study = expanded(tmp_path, SECURE + 'http = "3"\nstreams = [1, 10]\n')
+    cases = [case for case in study.cases if case.scenario.twin_of is None]
+    assert {(case.load.connections, case.load.depth) for case in cases} == {
+        *((10, 1), (10, 10), (100, 1), (100, 10))
+    }
+    assert {(case.http.version, case.protocol, case.spoken) for case in cases} == {
+        ("3", "https", "h3")
+    }
+    told = study.cases[1].scenario.workload
+    assert told == "get: HTTP/3, 10 connections, 10 streams on each, closed loop"
+
+
+def test_http_2_and_http_3_are_compared_within_a_subject(tmp_path: Path) -> None:
+    versions = 'http = ["2", "3"]\nstreams = [1, 10]\ncompare = ["http"]\n'
+    study = expanded(tmp_path, SECURE + versions)
+    told = {(case.scenario.label, case.http.version, case.spoken) for case in study.cases}
+    assert told == {("HTTP/2", "2", "h2"), ("HTTP/3", "3", "h3")}
+    groups = {case.scenario.group for case in study.cases if case.scenario.twin_of is None}
+    assert groups == {
+        f"nginx, {connections} connections, {streams} on each"
+        for connections in (10, 100)
+        for streams in ("1 stream", "10 streams")
+    }
+
+
 def test_header_profiles_are_compared_within_a_subject_and_a_version(tmp_path: Path) -> None:
     profiles = 'header_profile = ["constant", "partly", "unique"]\n'
     study = expanded(
@@ -87,10 +116,11 @@ def test_a_header_profile_is_in_what_is_sent_and_nowhere_else(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("streams = [1, 10]", '`streams` are of HTTP/2: write http = "2"'),
+        ("streams = [1, 10]", '`streams` are of HTTP/2 and HTTP/3: write http = "2" or http = "3"'),
         ('http = ["1.1", "2"]\nstreams = 10', "`streams` are of HTTP/2"),
         ('http = "2"\nstreams = 10\ndepth = 2', "leave these out"),
-        ('http = "3"', "http"),
+        ('http = "3"', '`http = "3"` is for https alone: QUIC is always encrypted'),
+        ('http = "4"', "http"),
         ('header_profile = "some"', "header_profile"),
     ],
 )
@@ -107,13 +137,15 @@ def test_header_profiles_of_other_protocols_are_refused(tmp_path: Path) -> None:
     assert "`header_profile` is for http and https" in refused.value.line()
 
 
+@pytest.mark.parametrize(("name", "version"), [("h2", "2"), ("h3", "3")])
 def test_the_name_of_a_version_as_subjects_say_it_is_refused_with_the_words_to_write(
-    tmp_path: Path,
+    tmp_path: Path, name: str, version: str
 ) -> None:
-    text = VERSIONS.replace('protocol = "http"', 'protocol = "h2"')
+    text = VERSIONS.replace('protocol = "http"', f'protocol = "{name}"')
     with pytest.raises(UsageProblem) as refused:
         written(tmp_path, text)
-    assert 'h2 is said as: protocol = "https" and http = "2"' in refused.value.line()
+    said = f'{name} is said as: protocol = "https" and http = "{version}"'
+    assert said in refused.value.line()
 
 
 def test_websockets_over_http_2_are_refused_with_what_measures_them(tmp_path: Path) -> None:

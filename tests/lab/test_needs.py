@@ -30,6 +30,7 @@ MANY = {"half-open", "concurrency"}
         (Workload("https", depth=2), {"exchange", "many", "pipelining"}),
         (Workload("h2", depth=2), {"exchange", "many", "pipelining"}),
         (Workload("h2c", held=True), {"exchange", "many"}),
+        (Workload("h3", depth=2), {"exchange", "many", "pipelining"}),
         (Workload("grpc", depth=2), {"exchange", "many", "pipelining"}),
         (Workload("grpcs", streams=True), {"exchange", "many", "streaming"}),
         (Workload("ws", depth=2), {"exchange", "many", "in-flight"}),

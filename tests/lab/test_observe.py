@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from wiretrial.machine import counters
+from wiretrial.observation import Descriptors
 from wiretrial.subjects import observe
 from wiretrial.subjects.tree import CLOCK_RESOLUTION_NS, Tree, split
 
@@ -47,6 +49,25 @@ print("both", flush=True)
 ending.join()
 print("one", flush=True)
 staying.join()
+"""
+OPEN = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
+child = os.fork()
+held = [os.open("/dev/null", os.O_RDONLY) for _ in range(20 if child else 0)]
+os.write(1, b"open\\n")
+sys.stdin.read()
+if child:
+    os.waitpid(child, 0)
+"""
+WRITE = """
+import os, sys
+with open(sys.argv[1], "wb") as file:
+    file.write(bytes(16_384))
+    file.flush()
+    os.fsync(file.fileno())
+os.write(1, b"written\\n")
+sys.stdin.read()
 """
 TICK_NS = counters.TICK_NS
 DEADLINE_S = 20.0
@@ -110,6 +131,34 @@ def test_several_trees_are_one() -> None:
         both.read()
 
 
+def test_descriptors_are_those_of_the_tree_and_of_its_fullest_process() -> None:
+    program = [sys.executable, "-c", OPEN]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.readline()
+        tree = Tree([process.pid])
+        counts = [len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in tree.members]
+        found = tree.descriptors()
+        process.communicate()
+    assert found is not None
+    assert (found.open, found.fullest, found.limit) == (sum(counts), max(counts), 50)
+    # While the child has the fewer of them, both together are full when the other one is.
+    assert found.most == round(50 * sum(counts) / max(counts))
+    assert tree.descriptors() == Descriptors(open=0, fullest=0, limit=None)
+
+
+def test_what_went_to_disks_is_the_kernel_s_own_count(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", WRITE, str(tmp_path / "log")]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        told = Path(f"/proc/{process.pid}/io").read_text(encoding="ascii")
+        found = Tree([process.pid]).written_bytes()
+        process.communicate()
+    assert f"\nwrite_bytes: {found}\n" in told
+
+
 @pytest.mark.parametrize(
     ("on_cpu", "user_ticks", "system_ticks", "expected"),
     [
@@ -159,6 +208,7 @@ def test_what_threads_did_is_kept_when_they_end() -> None:
 
 def test_what_may_not_be_read_is_none() -> None:
     assert as_nobody(Tree([os.getpid() if os.geteuid() == 0 else 1]).memory)
+    assert as_nobody(Tree([os.getpid() if os.geteuid() == 0 else 1]).written_bytes)
     assert as_nobody(counters.socket_slab_bytes)
 
 

@@ -12,6 +12,7 @@ from tests.lab.test_isolation import needs_root
 from wiretrial.engine import Engine
 from wiretrial.machine import sockets
 from wiretrial.machine.namespaces import INTERFACE, Namespace
+from wiretrial.observation import Descriptors
 from wiretrial.plan import GeneratorSettings, Load, Phases, Plan, Stop, Target
 from wiretrial.results.model import Scenario, SubjectFacts, Trial, Window
 from wiretrial.studies import observed, sent
@@ -40,11 +41,12 @@ def detail(step: int, *, run_queue: bool = True) -> Detail:
         link={"sent_bytes": 1000 * step},
         tcp={"sent_segments": 3 * step},
         sockets={} if step < 2 else {"server": sockets.Totals(step, step, 0, 0, 1, 50 * step, 0)},
+        written_bytes=4096 * step if run_queue else None,
     )
 
 
 def plateau(name: str, connections: int, pss: int | None) -> Plateau:
-    """Memory at some instant."""
+    """Memory and descriptors at some instant."""
     return Plateau(
         name="before" if name == "before" else "connected",
         at_ns=BEGUN_NS,
@@ -56,6 +58,7 @@ def plateau(name: str, connections: int, pss: int | None) -> Plateau:
         tcp_memory_bytes=4096 * connections,
         tcp_sockets=connections,
         socket_slab_bytes=None,
+        descriptors=Descriptors(open=5 + connections, fullest=5 + connections, limit=1024),
     )
 
 
@@ -78,6 +81,7 @@ def test_growth_is_that_of_the_window_and_interpolated_at_its_edges() -> None:
     assert (found.start_ns, found.end_ns) == (250_000_000, 750_000_000)
     assert (found.voluntary_switches, found.involuntary_switches) == (50, 10)
     assert found.run_queue_ns == 5 * 10**6
+    assert found.written_bytes == 5 * 4096
     everything, third = found.cpus
     assert (everything.cpu, everything.user_ns, everything.idle_ns) == (None, 200, 300)
     assert (third.cpu, third.user_ns) == (3, 25)
@@ -94,7 +98,7 @@ def test_growth_is_that_of_the_window_and_interpolated_at_its_edges() -> None:
 def test_what_was_not_read_is_none_and_never_zero() -> None:
     seen = Seen(details=[detail(step, run_queue=False) for step in range(11)])
     found = observed.observation(seen, window(0, 10), ORIGIN)
-    assert found.run_queue_ns is None
+    assert (found.run_queue_ns, found.written_bytes) == (None, None)
     assert found.link is not None
     assert found.link.received_bytes is None
     assert found.cpus[0].steal_ns is None
@@ -118,6 +122,8 @@ def test_memory_is_told_by_the_connections_that_stood() -> None:
     assert found.per_connection.pss_bytes == 5000
     assert found.per_connection.tcp_memory_bytes == 4096
     assert found.per_connection.anonymous_bytes is None
+    opened = [one.descriptors.open for one in found.plateaus if one.descriptors]
+    assert opened == [5, 105]
     plateaus[1] = plateau("connected", 100, None)
     found = observed.observation(Seen(plateaus=plateaus), window(0, 1), ORIGIN)
     assert found.per_connection is not None

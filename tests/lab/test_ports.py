@@ -13,6 +13,7 @@ import pytest
 
 from wiretrial.errors import SubjectFailed
 from wiretrial.subjects.ports import free_ports, release
+from wiretrial.subjects.spec import QUIC_PORT
 
 HOSTS = ["127.0.0.1"]
 ELSEWHERE = """
@@ -57,6 +58,18 @@ def test_a_port_that_somebody_listens_on_is_not_given(few: list[int]) -> None:
     with socket.create_server(("127.0.0.1", few[0])):
         given = free_ports(HOSTS, ["a", "b"])
     assert few[0] not in given.values()
+
+
+def test_a_port_of_udp_that_somebody_has_is_no_port_for_quic(
+    few: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.randint", lambda *_: few[0])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind((HOSTS[0], few[0]))
+        with pytest.raises(SubjectFailed, match="no free port"):
+            free_ports(HOSTS, [QUIC_PORT])
+        release(free_ports(HOSTS, ["port"]).values())
+    release(free_ports(HOSTS, [QUIC_PORT]).values())
 
 
 def test_another_process_is_not_given_a_claimed_port(few: list[int]) -> None:

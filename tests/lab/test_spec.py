@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import SECURE, HttpVersion
+from wiretrial.plan import SECURE, AnyHttpVersion
 from wiretrial.subjects import registry, spec
 
 GOOD = """
@@ -52,6 +52,9 @@ def test_a_subject_is_a_folder(tmp_path: Path) -> None:
         ('["http"]', '["gopher"]', "speaks"),
         ('["http"]', '["http", "ws"]', "speaks ws, but no contract"),
         ('["http-echo"]', '["http-echo", "ws-echo"]', "claims ws-echo, but speaks neither"),
+        ('["http-echo"]', '["http-echo", "proxy"]', 'proxy has backend = "reference", no other'),
+        ('["http-echo"]', '["http-echo"]\nbackend = "reference"', "no other"),
+        ('["http-echo"]', '["proxy"]\nbackend = "mine"', "backend"),
         ('"{port}"', '"{prot}"', "unknown placeholder {prot}"),
         ("[configurations.default]", "[configurations.tuned]", "a `default` is needed"),
         ('licence = "MIT"', 'licence = "MIT"\ncolour = "red"', "colour"),
@@ -85,15 +88,15 @@ def test_only_known_placeholders_are_filled() -> None:
 
 
 def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
-    inside = ("https", "h2", "wss", "tls", "grpcs")
+    inside = ("https", "h2", "h3", "wss", "tls", "grpcs")
     named = {one for one in get_args(spec.Protocol) if one.endswith(inside)}
     assert named == SECURE
 
 
-KINDS = {"server": 84, "client": 22}
+KINDS = {"server": 97, "client": 22}
 """The systems of the five studies and twelve of today's, one of them with an article's handler too;
-the table servers of the game come with theirs; thirteen that speak HTTP/2, six gRPC,
-and web frameworks with a database."""
+the table servers of the game come with theirs; thirteen that speak HTTP/2, two HTTP/3, six gRPC,
+web frameworks with a database, eight proxies, and three that push."""
 
 
 def test_the_catalogue_is_whole() -> None:
@@ -123,13 +126,24 @@ def test_an_unknown_subject_is_told_with_the_known_ones() -> None:
         ("http", "1.1", "http"),
         ("http", "2", "h2c"),
         ("https", "2", "h2"),
+        ("https", "3", "h3"),
         ("ws", "2", "ws"),
+        ("wss", "3", "wss"),
     ],
 )
-def test_http_2_has_names_of_its_own_and_the_schemes_of_http(
-    scheme: spec.Protocol, version: HttpVersion, protocol: spec.Protocol
+def test_versions_of_http_have_names_of_their_own_and_the_schemes_of_http(
+    scheme: spec.Protocol, version: AnyHttpVersion, protocol: spec.Protocol
 ) -> None:
     assert spec.over(scheme, version) == protocol
     assert spec.scheme(protocol) == scheme
-    assert spec.version_of(protocol) == ("1.1" if protocol == scheme else "2")
-    assert spec.PORT_OF[protocol] == spec.PORT_OF[scheme]
+    assert spec.version_of(protocol) == ("1.1" if protocol == scheme else version)
+    # QUIC goes over UDP, and has a port of its own.
+    apart = spec.PORT_OF[protocol] != spec.PORT_OF[scheme]
+    assert apart is (protocol == "h3")
+
+
+def test_a_client_driver_over_http_3_is_refused(tmp_path: Path) -> None:
+    text = GOOD.replace('"server"', '"client"').replace('["http"]', '["h3"]')
+    folder = write(tmp_path, text.replace('contracts = ["http-echo"]', 'modes = ["kept"]'))
+    with pytest.raises(UsageProblem, match="client drivers are not measured over HTTP/3"):
+        spec.load(folder)

@@ -131,6 +131,7 @@ def problems(
     [
         ("reference", "default"),
         ("reference-http2", "default"),
+        ("reference-http3", "default"),
         ("ws", "tuned"),
         ("nginx", "default"),
         ("nginx", "tuned"),

@@ -12,9 +12,11 @@ from hdrh.histogram import HdrHistogram
 
 from tests.lab.trials import trial
 from wiretrial import warnings
+from wiretrial.plan import Http
 from wiretrial.results import hdr
 from wiretrial.results.model import Machine, Trial
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
+from wiretrial.snapshot import Http3Figures
 from wiretrial.warnings import modes
 from wiretrial.warnings.catalogue import CATALOGUE, Code
 from wiretrial.warnings.page import page
@@ -100,6 +102,29 @@ def test_a_second_mode_is_told_unless_its_cause_is_known() -> None:
         update={"generator": both.summary.generator.model_copy(update={"run_queue_ns": SECOND_NS})}
     )
     assert "second-mode" not in codes(both.model_copy(update={"summary": waited}))
+
+
+def over_quic(one: Trial, **figures: int) -> Trial:
+    """The same as it would have been over HTTP/3."""
+    target = one.plan.target.model_copy(update={"http": Http(version="3")})
+    summary = one.summary.model_copy(update={"http3": Http3Figures(**figures)})
+    plan = one.plan.model_copy(update={"target": target})
+    return one.model_copy(update={"plan": plan, "summary": summary})
+
+
+def test_times_of_tcp_are_no_modes_of_quic() -> None:
+    values = bell(MS, 1000) | bell(41 * MS, 100, spread=0.01)
+    assert codes(timed(trial(), values)) == {"40-ms-mode"}
+    assert codes(over_quic(timed(trial(), values))) == {"second-mode"}
+
+
+@pytest.mark.parametrize(("dropped", "told"), [(0, False), (9, False), (10, True)])
+def test_datagrams_that_the_generator_s_machine_dropped_are_told(dropped: int, told: bool) -> None:
+    one = over_quic(trial(), datagrams_received=10_000 - dropped, datagrams_dropped=dropped)
+    found = [one.message for one in warnings.of_trial(one) if one.code == "datagrams-dropped"]
+    message = "the generator's machine dropped 10 of 10,000 datagrams from the server (0.1 %)"
+    assert found == ([message] if told else [])
+    assert "datagrams-dropped" not in codes(trial())
 
 
 def sockets(server: float, generator: float) -> tuple[SocketUse, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from tests.traffic.conftest import Compile
@@ -55,8 +57,8 @@ BROKEN = [
         't.toml:5:1: HTTP/1.1 has no streams: leave streams out, or write http = "2"',
     ),
     (
-        f'http = "3"\n{FLOW}',
-        't.toml:1:1: http: "3" is none of them: ',
+        f'http = "4"\n{FLOW}',
+        't.toml:1:1: http: "4" is none of them: ',
     ),
     (
         f'http = "2"\n{TALK}step = [{SAYS}]\n',
@@ -66,9 +68,15 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(
-    "instead", [Instead(http="2"), Instead(streams=4), Instead(users=5, http="2", streams=4)]
+    "instead",
+    [
+        Instead(http="2"),
+        Instead(http="3"),
+        Instead(streams=4),
+        Instead(users=5, http="2", streams=4),
+    ],
 )
-def test_what_only_http2_has_is_refused_of_conversations(
+def test_other_versions_and_streams_are_refused_of_conversations(
     compiled: Compile, instead: Instead
 ) -> None:
     scenario = compiled({"t.toml": f"{TALK}step = [{SAYS}]\n"})
@@ -76,7 +84,7 @@ def test_what_only_http2_has_is_refused_of_conversations(
         sending(scenario, instead)
     assert refused.value.line() == (
         "conversations are had over HTTP/1.1, each on a connection of its own:"
-        " leave --http 2 and --streams out (in a file, http and streams)"
+        " leave --http and --streams out (in a file, http and streams)"
     )
 
 
@@ -113,21 +121,26 @@ def test_a_wrong_pool_is_told_with_its_place(compiled: Compile, source: str, wan
 STREAMED = f'http = "2"\n{FLOW}[load]\nconnections = {{pool = 4, streams = 8}}\n'
 
 
-def test_a_pool_has_streams_over_http2(compiled: Compile) -> None:
-    files = {"t.toml": STREAMED, "x.hurl": "GET http://h/\nHTTP 200\n"}
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_a_pool_has_streams_over_http2_and_http3(
+    compiled: Compile, version: Literal["2", "3"]
+) -> None:
+    toml = STREAMED.replace('"2"', f'"{version}"')
+    files = {"t.toml": toml, "x.hurl": "GET https://h/\nHTTP 200\n"}
     scenario = compiled(files)
     sent = sending(scenario, Instead(users=100))
-    assert (sent.http, sent.load.connections, sent.load.depth, sent.load.users) == ("2", 4, 8, 100)
+    assert (sent.http, sent.load.connections, sent.load.users) == (version, 4, 100)
+    assert sent.load.depth == 8
     assert sending(scenario, Instead(users=100, streams=3)).load.depth == 3
     told = "; all users share 4 connections, each with 8 streams"
     assert any(line.text.endswith(told) for line in telling.lines(scenario, "t.toml"))
     files["t.toml"] = STREAMED.replace('http = "2"\n', "")
     later = compiled(files)
-    assert sending(later, Instead(users=100, http="2")).load.depth == 8
+    assert sending(later, Instead(users=100, http=version)).load.depth == 8
     with pytest.raises(UsageProblem) as refused:
         sending(later, Instead(users=100))
     assert refused.value.line().startswith("8 streams on each connection, and HTTP/1.1 has none")
     files["t.toml"] = FLOW
     with pytest.raises(UsageProblem) as refused:
-        sending(compiled(files), Instead(users=100, http="2", streams=8))
+        sending(compiled(files), Instead(users=100, http=version, streams=8))
     assert "8 streams on a connection of each user" in refused.value.line()

@@ -92,6 +92,7 @@ Examples:
   wiretrial-engine load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial-engine load socketio+ws://127.0.0.1:8080 --json '[\"get\",\"messages\",\"testing\"]'
   wiretrial-engine load http://127.0.0.1:8080/events --sse -c 1000
+  wiretrial-engine load http://127.0.0.1:8080/subscribe --sse --hold -c 1000 --publish http://127.0.0.1:8080/publish
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
 
 const RESPOND_EXAMPLES: &str = "\
@@ -137,7 +138,7 @@ pub(crate) struct LoadFlags {
     /// Send so many messages in place of a duration.
     #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
-    /// Hold the connections, over HTTP/2 --depth WebSockets on each: one message on each when all stand, then --rate messages per second in turn.
+    /// Hold the connections, over HTTP/2 and HTTP/3 --depth WebSockets on each: one message on each when all stand, then --rate messages per second in turn.
     #[arg(long, conflicts_with_all = ["requests", "pack", "requests_per_connection"])]
     pub(crate) hold: bool,
     /// Closed loop: each connection sends again when its reply has come, or all wait for the slowest.
@@ -185,18 +186,36 @@ pub(crate) struct LoadFlags {
     /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) greetings: u8,
-    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), 2 or 1.1, else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth, of ws and wss a WebSocket each (RFC 8441). 3: over QUIC (https), where auto never goes; its streams are --depth, too.
+    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), 2 or 1.1, else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth, of ws and wss a WebSocket each (RFC 8441). 3: over QUIC (https, wss, grpcs), where auto never goes; its streams are --depth, too.
     #[arg(long, value_enum, default_value = "auto", value_name = "VERSION")]
     pub(crate) http: HttpVersion,
-    /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
+    /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 and HTTP/3 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
     #[arg(long, conflicts_with_all = ["requests", "rate", "pattern", "stages", "pack", "requests_per_connection", "payload", "json"])]
     pub(crate) sse: bool,
+    /// Publish numbered events by POST to this URL, over a connection of its own, while streams (--sse) or WebSockets (ws, wss) are held: each has to tell each event once and in order. Each copy is timed from the instant at which its event was due, and so is the last copy of each event.
+    #[arg(long, value_name = "URL")]
+    pub(crate) publish: Option<String>,
+    /// Events to publish per second.
+    #[arg(long, requires = "publish", default_value = "10", value_parser = rate, value_name = "RATE")]
+    pub(crate) publish_rate: f64,
+    /// Data of each event, bytes.
+    #[arg(long, requires = "publish", default_value = "64", value_parser = size, value_name = "SIZE")]
+    pub(crate) publish_size: u64,
+    /// From the begin of the load to the first event; all streams have to be accepted by then.
+    #[arg(long, requires = "publish", default_value = "1s", value_parser = duration, value_name = "TIME")]
+    pub(crate) publish_after: Nanos,
     /// HTTP/2: bytes that the server may send on a stream before it is allowed more. [4MiB]
     #[arg(long, value_parser = window, value_name = "SIZE")]
     pub(crate) window: Option<u32>,
     /// HTTP/2: the same on all streams of a connection together. [64MiB]
     #[arg(long, value_parser = window, value_name = "SIZE")]
     pub(crate) connection_window: Option<u32>,
+    /// HTTP/3: which algorithm decides how much may be on its way. [cubic]
+    #[arg(long, value_enum, value_name = "ALGORITHM")]
+    pub(crate) congestion: Option<Congestion>,
+    /// HTTP/3: send requests on new connections before the handshake's end (0-RTT), where the server lets an earlier session do so.
+    #[arg(long, conflicts_with = "no_resumption")]
+    pub(crate) early_data: bool,
     /// Send ten header fields like those of a browser (http, https). Over HTTP/2 the server keeps in its table what is the same in each request.
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) header_profile: Option<HeaderProfile>,
@@ -310,6 +329,16 @@ pub(crate) enum HttpVersion {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Congestion {
+    /// RFC 9438, as Linux has it for TCP.
+    Cubic,
+    /// RFC 9002, appendix B.
+    NewReno,
+    /// BBR, version 1.
+    Bbr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HeaderProfile {
     /// All are the same in each request.
     Constant,
@@ -328,6 +357,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct RespondFlags {
     /// Serve HTTP and WebSocket here (/socket: Styx, /socket.io/: Socket.IO), e.g. 127.0.0.1:8080; may be given again. Port 0: a free one.
     #[arg(long, value_name = "IP:PORT")]
@@ -341,6 +371,9 @@ pub(crate) struct RespondFlags {
     /// Answer HTTP/3, too: on the UDP port of the same number as each --https.
     #[arg(long, requires = "https")]
     pub(crate) http3: bool,
+    /// HTTP/3: take requests of clients that come again before the handshake's end (0-RTT).
+    #[arg(long, requires = "http3")]
+    pub(crate) early_data: bool,
     /// Echo bytes here.
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) tcp: Vec<SocketAddr>,

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use wiretrial_load::clock::Nanos;
-use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::calls::GrpcDocument;
 use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
     HttpDocument, HttpVersionDocument, LoadDocument, MessageDocument, MessageKind,
     OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument,
-    PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
-    TlsDocument, WebSocketDocument, WindowsDocument,
+    PollerDocument, PublishDocument, SourceDocument, StageDocument, StopDocument, StyxDocument,
+    TargetDocument, TlsDocument, WebSocketDocument, WindowsDocument,
 };
 use wiretrial_load::plan::profile::HeaderProfile as Profile;
+use wiretrial_load::plan::{Congestion as CongestionOf, Plan};
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
-use crate::cli::{HeaderProfile, HttpVersion, LoadFlags, Overflow, Pacing, Pattern, Poller};
+use crate::cli::{
+    Congestion, HeaderProfile, HttpVersion, LoadFlags, Overflow, Pacing, Pattern, Poller,
+};
 use crate::exit::{self, Failed};
 use crate::quantity::Stages;
 use crate::{quantity, run as running, signals};
@@ -93,6 +95,12 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             spin: flags.spin,
         },
         share: None,
+        publish: flags.publish.as_ref().map(|url| PublishDocument {
+            url: url.clone(),
+            rate: flags.publish_rate,
+            bytes: flags.publish_size,
+            settle_ns: flags.publish_after.0,
+        }),
     })
 }
 
@@ -110,6 +118,8 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
                     are_factor: true,
                 },
             ),
+            congestion: flags.congestion.map(congestion),
+            early_data: flags.early_data,
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
             header_profile: flags.header_profile.map(header_profile),
@@ -157,6 +167,14 @@ fn version(flags: &LoadFlags) -> HttpVersionDocument {
     }
 }
 
+fn congestion(typed: Congestion) -> CongestionOf {
+    match typed {
+        Congestion::Cubic => CongestionOf::Cubic,
+        Congestion::NewReno => CongestionOf::NewReno,
+        Congestion::Bbr => CongestionOf::Bbr,
+    }
+}
+
 fn header_profile(typed: HeaderProfile) -> Profile {
     match typed {
         HeaderProfile::Constant => Profile::Constant,
@@ -190,7 +208,8 @@ fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
     let Some(payload) = &flags.payload else {
         let none =
             ["http", "styx", "socketio", "grpc"].iter().any(|scheme| flags.url.starts_with(scheme));
-        return Ok(if none {
+        // Who hears what is published says nothing.
+        return Ok(if none || flags.publish.is_some() {
             SourceDocument::None
         } else {
             SourceDocument::Sequence { bytes: USUAL_PAYLOAD }

@@ -30,6 +30,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         https: flags.https,
         http2: flags.http2,
         http3: flags.http3,
+        early_data: flags.early_data,
         tcp: flags.tcp,
         tls: flags.tls,
         styx: flags.styx,

@@ -20,6 +20,7 @@ pub mod pacing;
 pub mod plan;
 mod preflight;
 mod protocol;
+mod reach;
 mod run;
 pub mod schema;
 #[cfg(test)]

@@ -22,13 +22,14 @@ use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, DriverConfig, Po
 use wiretrial_proto::MessageKind;
 
 use crate::clock::{Clock, Monotonic, Nanos};
-use crate::connection::Dial;
+use crate::connection::{Behaviour, Dial};
 use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::http2::Spoken;
 use crate::measure::snapshot::Learned;
 use crate::plan::{Carrier, Plan, PlanError, PollerDocument, Scheme, Target};
 use crate::protocol::ProtocolFactory;
+use crate::reach::Reach;
 use crate::source::Verifier;
 use crate::source::traffic::{Opening, Routes};
 
@@ -68,6 +69,8 @@ pub(crate) struct Setup {
     pub(crate) tables: Tables,
     /// Requests to many routes, and what right replies are; none where there is one message.
     pub(crate) routes: Option<Arc<Routes>>,
+    /// Who counts to how many receivers each published event has come; none: nothing is published.
+    pub(crate) reach: Option<Arc<Reach>>,
     /// Wall clock at offset 0 of the run, nanoseconds since 1970.
     pub(crate) started_unix_ns: u64,
 }
@@ -135,7 +138,7 @@ pub(crate) fn prepare(
         // Each route has its own.
         Some(_) => (Verifier::Any, None),
         // Each event is held to the rule; none is an example.
-        None if plan.target.sse => (Verifier::new(&plan.target.expect.content), None),
+        None if plan.hears_events() => (Verifier::new(&plan.target.expect.content), None),
         None => answer.verifier(&plan.target.expect.content),
     };
     Ok(Setup {
@@ -154,6 +157,7 @@ pub(crate) fn prepare(
         poller_shortfall: answer.poller_shortfall,
         tables,
         routes,
+        reach: reach(&plan),
         started_unix_ns,
         plan,
     })
@@ -162,6 +166,12 @@ pub(crate) fn prepare(
 /// The routes of a plan, ready to be used.
 pub(crate) fn routes(plan: &Plan) -> Option<Arc<Routes>> {
     plan.traffic.as_ref().map(|traffic| Arc::new(Routes::new(traffic, plan)))
+}
+
+/// Who counts to how many receivers of a plan each published event has come; none: nothing is published.
+pub(crate) fn reach(plan: &Plan) -> Option<Arc<Reach>> {
+    let receivers = plan.load.connections * plan.load.depth;
+    plan.publish.as_ref().map(|_| Arc::new(Reach::new(receivers)))
 }
 
 /// What is spoken, and the same in HTTP/2 where the server may pick it.
@@ -195,7 +205,14 @@ pub(crate) fn dial(plan: &Plan) -> Result<Dial, Refusal> {
     let target = &plan.target;
     let Some(settings) = client_tls(target) else { return Ok(Dial::Plain) };
     let dial = if target.http3 {
-        Dial::quic(settings, plan.load.depth)
+        let behaviour = Behaviour {
+            streams: plan.load.depth,
+            congestion: target.congestion,
+            early_data: target.early_data,
+            // What is held may be silent.
+            held: target.sse || target.url.scheme == Scheme::WebSocket,
+        };
+        Dial::quic(settings, behaviour)
     } else {
         ClientTls::new(&settings).map(Dial::Tls)
     };
@@ -206,7 +223,7 @@ pub(crate) fn dial(plan: &Plan) -> Result<Dial, Refusal> {
 fn client_tls(plan: &Target) -> Option<ClientTlsSettings> {
     let tls = plan.tls.as_ref()?;
     let alpn = match plan.url.scheme {
-        Scheme::Http if plan.http3 => vec![Alpn::Http3],
+        Scheme::Http | Scheme::WebSocket if plan.http3 => vec![Alpn::Http3],
         Scheme::Http if plan.agrees => vec![Alpn::Http2, Alpn::Http11],
         Scheme::Http | Scheme::WebSocket if plan.http2 => vec![Alpn::Http2],
         // WebSocket begins as HTTP/1.1 elsewhere.

@@ -5,6 +5,7 @@
 
 mod merge;
 mod oversight;
+mod publishing;
 mod rehearsal;
 
 use std::io;
@@ -34,6 +35,7 @@ use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
 
 pub(crate) use oversight::Oversight;
+use publishing::{Publishing, publisher};
 use rehearsal::rehearse;
 
 /// Where no worker says anything for so long they are lost: each reports its intervals, and closing.
@@ -82,12 +84,13 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
     let started_unix_ns = realtime_ns();
     let setup = Arc::new(prepare(plan, None, &clock, started_unix_ns, control, true)?);
     rehearse(&setup, &clock, control)?;
+    let publisher = publisher(&setup.plan, clock, started_unix_ns, control)?;
     emit.emit(&Snapshot::Start(start(&setup)))?;
 
     let mut crew = Crew::default();
     let outcome = crew
-        .hire(&setup, control, clock)
-        .and_then(|reports| oversee(&reports, &crew, &setup, control, clock, emit));
+        .hire(&setup, publisher, control, clock)
+        .and_then(|reports| oversee(&reports, &mut crew, &setup, control, clock, emit));
     if outcome.is_err() {
         control.stop();
     }
@@ -170,12 +173,14 @@ struct Crew {
     recyclers: Vec<Sender<Box<Recorder>>>,
     judge: Option<JoinHandle<()>>,
     adjournment: Option<Adjournment>,
+    publishing: Option<Publishing>,
 }
 
 impl Crew {
     fn hire(
         &mut self,
         setup: &Arc<Setup>,
+        publisher: Option<Arc<Setup>>,
         control: &Arc<Control>,
         clock: Monotonic,
     ) -> Result<Receiver<(u32, Report)>, RunError> {
@@ -194,6 +199,8 @@ impl Crew {
             self.threads.push(thread);
             self.recyclers.push(give_back);
         }
+        let begun = publisher.map(|own| Publishing::begin(own, &setup.plan, control, clock));
+        self.publishing = begun.transpose()?;
         Ok(reports)
     }
 
@@ -226,6 +233,10 @@ impl Crew {
     }
 
     fn dismiss(self) {
+        if let Some(publishing) = self.publishing {
+            // The run has failed, and says why.
+            let _ = publishing.end();
+        }
         for thread in self.threads {
             // A worker that panicked has aborted the process or was seen as lost.
             let _ = thread.join();
@@ -302,7 +313,7 @@ fn work(setup: Arc<Setup>, share: Share, wires: Wires, clock: Monotonic) {
 /// Listens to the workers until all are done.
 fn oversee(
     reports: &Receiver<(u32, Report)>,
-    crew: &Crew,
+    crew: &mut Crew,
     setup: &Setup,
     control: &Control,
     clock: Monotonic,
@@ -319,6 +330,9 @@ fn oversee(
         if let Some(recorder) = oversight.hear(worker, report)? {
             crew.recycle(worker, recorder);
         }
+    }
+    if let Some(publishing) = crew.publishing.take() {
+        oversight.hear_of(publishing.end()?);
     }
     oversight.conclude()
 }

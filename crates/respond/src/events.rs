@@ -17,7 +17,6 @@ const USUAL_SIZE: usize = 64;
 const LARGEST: usize = 1 << 20;
 /// Earlier events of a shared stream that are told again to a client that asks for them.
 const KEPT: u64 = 1_000;
-/// What comes first where no retry is asked for, so that who waits for bytes sees some.
 const GREETING: &[u8] = b"here they come";
 
 /// What is answered where a stream is asked for in a wrong way.
@@ -35,6 +34,11 @@ pub(crate) struct Asked {
     end: Option<u64>,
     ids: bool,
     shared: bool,
+}
+
+/// What comes first where nothing else does, so that who waits for bytes sees some.
+pub(crate) fn greet(out: &mut Vec<u8>) {
+    write_comment(GREETING, out);
 }
 
 /// A stream that is under way.
@@ -123,7 +127,7 @@ impl EventStream {
     pub(crate) fn greet(&self, out: &mut Vec<u8>) {
         match self.asked.retry_ms {
             Some(retry) => write_retry(retry.into(), out),
-            None => write_comment(GREETING, out),
+            None => greet(out),
         }
     }
 

@@ -23,6 +23,7 @@ const IDLE: Duration = Duration::from_secs(600);
 
 /// One server.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a server")]
 pub struct ServerPlan {
     /// Addresses for HTTP and WebSocket. Port 0 lets the kernel choose. Who begins with HTTP/2 is
     /// answered in it.
@@ -33,6 +34,8 @@ pub struct ServerPlan {
     pub http2: bool,
     /// Answers HTTP/3, too: on the UDP port of each number that `https` has.
     pub http3: bool,
+    /// Takes requests of HTTP/3 before the handshake's end of clients that come again (0-RTT).
+    pub early_data: bool,
     /// Addresses for the raw echo.
     pub tcp: Vec<SocketAddr>,
     /// The same over TLS.
@@ -70,6 +73,7 @@ impl Default for ServerPlan {
             https: Vec::new(),
             http2: false,
             http3: false,
+            early_data: false,
             tcp: Vec::new(),
             tls: Vec::new(),
             styx: Vec::new(),
@@ -177,6 +181,7 @@ impl ServerPlan {
             cert,
             key,
             alpn: vec![Alpn::Http3],
+            early_data: self.early_data,
             transport: TransportSettings {
                 send_window: SEND_WINDOW,
                 peer_bidirectional: MAX_STREAMS,

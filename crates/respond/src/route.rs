@@ -4,6 +4,9 @@
 
 use crate::events::Asked;
 
+/// Where what is published can be heard: as a stream of events, and as messages of a WebSocket.
+const SUBSCRIBE: &str = "/subscribe";
+
 /// A request's method, as far as the routes distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -37,6 +40,10 @@ pub(crate) enum Route<'a> {
     Status(u16),
     /// A stream of events; none: there is no such one.
     Events(Option<Asked>),
+    /// The request's body becomes an event of everybody who subscribes.
+    Publish,
+    /// A stream of what is published.
+    Subscribe,
     /// The server as a whole: `*`.
     Server,
     Unknown,
@@ -57,7 +64,7 @@ impl WebSocketRoute {
         match path(target) {
             "/socket" => Self::Styx,
             "/socket.io/" => Self::SocketIo,
-            "/broadcast" => Self::Broadcast,
+            "/broadcast" | SUBSCRIBE => Self::Broadcast,
             _ => Self::Echo,
         }
     }
@@ -89,6 +96,8 @@ impl<'a> Route<'a> {
             "/test" => return Self::Test,
             "/test/status" => return Self::TestStatus,
             "/events" => return Self::Events(Asked::of(query(target))),
+            "/publish" => return Self::Publish,
+            SUBSCRIBE => return Self::Subscribe,
             _ => {}
         }
         let Some((folder, name)) = path.rsplit_once('/') else {
@@ -117,7 +126,7 @@ impl<'a> Route<'a> {
 
     pub(crate) fn allows(self, method: Method) -> bool {
         match self {
-            Self::Echo | Self::Test => method == Method::Post,
+            Self::Echo | Self::Test | Self::Publish => method == Method::Post,
             Self::Server | Self::Unknown => false,
             _ => matches!(method, Method::Get | Method::Head),
         }
@@ -126,7 +135,7 @@ impl<'a> Route<'a> {
     /// The Allow field: the methods of this route, and OPTIONS, which every route allows.
     pub(crate) const fn allow(self) -> &'static str {
         match self {
-            Self::Echo | Self::Test => "Allow: POST, OPTIONS\r\n",
+            Self::Echo | Self::Test | Self::Publish => "Allow: POST, OPTIONS\r\n",
             Self::Server => "Allow: GET, HEAD, POST, OPTIONS\r\n",
             _ => "Allow: GET, HEAD, OPTIONS\r\n",
         }
@@ -134,6 +143,11 @@ impl<'a> Route<'a> {
 
     /// Is the body of a request used, rather than discarded?
     pub(crate) const fn takes_body(self) -> bool {
+        matches!(self, Self::Publish) || self.echoes()
+    }
+
+    /// Does it come back?
+    pub(crate) const fn echoes(self) -> bool {
         matches!(self, Self::Echo | Self::Test)
     }
 }
@@ -218,6 +232,9 @@ mod tests {
             ("http://host/events?rate=1", Route::Events(Asked::of("rate=1"))),
             ("/events?rate=x", Route::Events(None)),
             ("/events/", Route::Unknown),
+            ("/publish?x", Route::Publish),
+            ("/subscribe", Route::Subscribe),
+            ("/subscribe/", Route::Unknown),
             ("/test/labels/", Route::Unknown),
             ("/test/labels/a%20b?c", Route::TestLabel("a%20b")),
             ("/test/labels/a/b", Route::Unknown),
@@ -244,6 +261,7 @@ mod tests {
             ("/socket.io/?EIO=4&transport=websocket", WebSocketRoute::SocketIo),
             ("/socket.io", WebSocketRoute::Echo),
             ("/broadcast", WebSocketRoute::Broadcast),
+            ("/subscribe", WebSocketRoute::Broadcast),
         ];
         for (target, route) in table {
             assert_eq!(WebSocketRoute::of(target), route, "{target}");

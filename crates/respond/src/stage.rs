@@ -297,12 +297,14 @@ fn needs_whole(fault: Option<FaultKind>) -> bool {
     matches!(fault, Some(Repeat | Reset | Swap | Truncate))
 }
 
-/// Its first byte begins neither a status line nor a valid WebSocket frame.
+/// Its first byte begins neither a status line nor a valid WebSocket frame. Its last one ends a line: a peer that
+/// reads lines sees at once that it is no reply.
 pub(crate) fn garbage(number: u64) -> [u8; GARBAGE_BYTES] {
     let mut bytes = [0xFF; GARBAGE_BYTES];
     for (index, chunk) in (0..).zip(bytes[8..].chunks_exact_mut(8)) {
         chunk.copy_from_slice(&mix(number, index).to_le_bytes());
     }
+    bytes[GARBAGE_BYTES - 1] = b'\n';
     bytes
 }
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from wiretrial import quantities
 from wiretrial.cli import names, options
 from wiretrial.cli.screen import Face
 
@@ -103,7 +104,7 @@ def browser(
     """Ask a server from a real browser: fetch, WebSocket, Socket.IO; HTTP/1.1 and HTTP/2."""
     from wiretrial.cli import browsing
 
-    wanted = options.trials_of(trials)
+    wanted = quantities.trials(trials)
     if resume:
         return browsing.resume(resume, wanted, details=details)
     asked = browsing.Asked(subject, target, link, explain=explain)

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import names, options, options_grpc, options_http, options_kept
+from wiretrial import quantities
+from wiretrial.cli import names, options, options_grpc, options_http, options_kept, options_own
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
 
@@ -41,7 +42,7 @@ Exit: 0 measured; with --margin: 0 no server is slower than the first by more, 3
 4 the data cannot tell. 1 a build or a server failed, 2 usage.
 """
 
-OWN, JUDGED = "Servers of your own", "Verdict"
+JUDGED = "Verdict"
 
 app = Face()
 
@@ -82,42 +83,14 @@ def compare(
             metavar="REVISION",
             help="Git revision of the folder to build and measure: a branch, a tag, an id."
             " Repeatable.",
-            rich_help_panel=OWN,
+            rich_help_panel=options_own.PANEL,
             autocompletion=names.revisions,
         ),
     ] = None,
-    build: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--build",
-            metavar="LINE",
-            help="Shell line that builds the server, in its folder. Repeatable.",
-            rich_help_panel=OWN,
-        ),
-    ] = None,
-    command: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--command",
-            metavar="LINE",
-            help="Shell line that starts the server: {port} is a free port, also in $PORT."
-            " Without a folder, each command is a server.",
-            rich_help_panel=OWN,
-        ),
-    ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(
-            "--port",
-            metavar="N",
-            help="Port of a server that can't be told one.",
-            rich_help_panel=OWN,
-        ),
-    ] = None,
-    path: Annotated[
-        str | None,
-        typer.Option("--path", metavar="PATH", help="Path to request. [/]", rich_help_panel=OWN),
-    ] = None,
+    build: options_own.Build = None,
+    command: options_own.Commands = None,
+    port: options_own.Port = None,
+    path: options_own.RequestPath = None,
     margin: Annotated[
         str | None,
         typer.Option(
@@ -203,7 +176,7 @@ def compare(
     from wiretrial.cli.comparing_own import Typed
     from wiretrial.cli.comparing_verdict import Verdict
 
-    wanted = options.trials_of(trials)
+    wanted = quantities.trials(trials)
     asked = options.Asked(
         payload=payload,
         json=json_text,

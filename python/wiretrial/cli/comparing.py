@@ -22,15 +22,16 @@ from wiretrial.cli.comparing_verdict import Verdict
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
 from wiretrial.cli.options_grpc import Calls
+from wiretrial.cli.spoken import fixed
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.plan import (
+    AnyHttpVersion,
     AutoContent,
     Content,
     EchoContent,
     Expect,
-    HttpVersion,
     LearnedContent,
     Load,
     Message,
@@ -187,7 +188,13 @@ def _of_one_message(
 ) -> tuple[Case, ...]:
     load = workload.load_of(loop)
     sides = [side for _, side in named]
-    common = _common(sides, protocol, sent.asked.version)
+    version = fixed(sent.asked)
+    if version == "3" and any(side.own for side in sides):
+        raise UsageProblem(
+            "--http 3 is always encrypted, and a server of your own is started without TLS",
+            "start it yourself and name its https:// URL, or use --http 2 or 1.1",
+        )
+    common = _common(sides, protocol, version)
     if not (common and common.protocol in CALLS) and not any(is_called(one.shown) for one in sides):
         sent.called.calls.refuse()
     return tuple(_case(*one, common, load, sent) for one in named)
@@ -253,7 +260,7 @@ def _is_subject(side: Side) -> bool:
     return side.own is None and not _is_url(side)
 
 
-def _common(sides: Sequence[Side], wanted: str | None, version: HttpVersion) -> _Common | None:
+def _common(sides: Sequence[Side], wanted: str | None, version: AnyHttpVersion) -> _Common | None:
     """A protocol and contract that all subjects keep; None where there are only URLs."""
     specs = [_subject(side.shown)[0] for side in sides if _is_subject(side)]
     if specs and any(side.own for side in sides):
@@ -418,9 +425,11 @@ def _scenario(
     in_flight = f"depth {load.depth}"
     if protocol in CALLS:
         in_flight = wording.words("streams", load.depth)
-    elif asked.version != "1.1":
+        if fixed(asked) == "3":
+            in_flight = f"HTTP/3, {in_flight}"
+    elif (version := fixed(asked)) != "1.1":
         carriers = units.plural(load.depth, carrier(f"{protocol}://"))
-        in_flight = f"HTTP/{asked.version}, {carriers} on each"
+        in_flight = f"HTTP/{version}, {carriers} on each"
     if asked.header_profile:
         in_flight += f", {wording.words('header_profile', asked.header_profile)}"
     title = f"{load.connections} connections, {load.executor.kind} loop, {in_flight}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from wiretrial import redaction, suggest
 from wiretrial.cli import traffic_wanted, urls, workload
 from wiretrial.cli.options import Asked, Loop
-from wiretrial.cli.spoken import unsaid
+from wiretrial.cli.spoken import require_encrypted, unsaid
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Http, Tls
 from wiretrial.results.model import Scenario
@@ -69,13 +69,7 @@ class Played:
 
     def of_own(self, name: str, subject: str, own: Own, over: Sequence[Protocol]) -> Case:
         """The same at a server of the user's own that is started here."""
-        protocol = next((one for one in over if one in PLAIN), None)
-        if protocol is None:
-            raise UsageProblem(
-                f"{self.path} goes over {' and '.join(over)}, and a server of your own is"
-                f" asked over {', '.join(PLAIN)}",
-                "change `base` in the file, or start the server yourself and name its URL",
-            )
+        protocol = plain(self.path, over)
         case = self._case(name, subject, "default", protocol, None)
         spoken_here = own.model_copy(update={"protocol": protocol})
         return case.model_copy(update={"contract": TRAFFIC, "path": "/", "own": spoken_here})
@@ -91,6 +85,7 @@ class Played:
         scenario = compile_at(self.path, given(self.variables), base)
         instead = traffic_wanted.instead(self.loop, self.asked, self.connections)
         sending = loads.sending(scenario, instead, seed=self.loop.seed)
+        require_encrypted(sending.http, protocol)
         title = f"{self.path.name}, {sessions.words(sending)}"
         own = workload.http_of(protocol, unsaid(self.asked)).headers
         return Case(
@@ -111,6 +106,18 @@ class Played:
             load=sending.load,
             duration_ns=None if self.is_timed else sending.stages_ns,
         )
+
+
+def plain(path: Path, over: Sequence[Protocol]) -> Protocol:
+    """What a file's sessions go over to a server of the user's own that is started here."""
+    protocol = next((one for one in over if one in PLAIN), None)
+    if protocol is None:
+        raise UsageProblem(
+            f"{path} goes over {' and '.join(over)}, and a server of your own is asked over"
+            f" {', '.join(PLAIN)}",
+            "change `base` in the file, or start the server yourself and name its URL",
+        )
+    return protocol
 
 
 def spoken(

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wiretrial import quantities
 from wiretrial.cli import names, options
 from wiretrial.cli.screen import Face
 
@@ -41,7 +42,7 @@ def demo(
     from wiretrial.studies import demo as demo_study
     from wiretrial.studies import priming
 
-    wanted = options.trials_of(trials)
+    wanted = quantities.trials(trials)
     if resume:
         study, folder = progress.resume(resume, demo_study.NAME, wanted)
     else:

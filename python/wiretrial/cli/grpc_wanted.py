@@ -21,13 +21,14 @@ from wiretrial.calls import compiling, fields, messages, reflection, statuses
 from wiretrial.calls import metadata as names
 from wiretrial.calls.channel import Server
 from wiretrial.calls.methods import Method, Methods
-from wiretrial.cli import urls, workload
+from wiretrial.cli import spoken, urls, workload
 from wiretrial.cli.content import PLACEHOLDER
-from wiretrial.cli.options import Asked
+from wiretrial.cli.options import Asked, HttpVersions
 from wiretrial.cli.options_grpc import HTTP_STATUS, Calls
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     SECURE,
+    AnyHttpVersion,
     AutoContent,
     Content,
     EchoContent,
@@ -79,6 +80,7 @@ def call(
 ) -> Call:
     """The call of a URL. `method`: it, where it is known; else the files or the server tell."""
     require_fitting(asked)
+    version = _version(target, asked)
     method = method or _methods(target, calls, tls).find(urlsplit(target.url).path)
     status = 0
     if asked.expect_status != HTTP_STATUS:
@@ -96,16 +98,27 @@ def call(
             status=status,
             gzip=calls.gzip,
         ),
-        http=Http(headers=metadata(asked.header)),
+        http=Http(
+            version=version,
+            congestion=spoken.congestion_of(asked),
+            headers=metadata(asked.header),
+        ),
         message=message,
         expect=Expect(content=_content(asked.expect, method, status)),
     )
+
+
+def _version(target: urls.Target, asked: Asked) -> AnyHttpVersion:
+    """3 where it is asked for; else it is HTTP/2 that a call goes over, and none need be said."""
+    return spoken.version_of(target.protocol, asked) if asked.http is HttpVersions.THREE else "1.1"
 
 
 def require_fitting(asked: Asked) -> None:
     """Refuses what other protocols have."""
     if asked.method:
         raise UsageProblem("--method is for http and https", "leave it out")
+    if asked.early_data:
+        raise UsageProblem("--early-data is for https://, not for calls of gRPC", "leave it out")
     if asked.header_profile:
         raise UsageProblem("--header-profile is for http and https", "leave it out")
     if asked.text:

@@ -104,7 +104,8 @@ class Learning:
         try:
             known = grpc_learning.known(plan, wanted.address, method, constants=self.constants)
         except EngineFailed as error:
-            if not of_fleet:
+            # Calls that are learned from go over HTTP/2.
+            if not of_fleet and plan.target.http.version != "3":
                 raise
             output.say(f"nothing is learned, since the server can't be asked here: {error.line()}")
             return plan, wanted

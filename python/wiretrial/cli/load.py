@@ -10,7 +10,14 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_grpc, options_http, options_kept, screen
+from wiretrial.cli import (
+    options,
+    options_grpc,
+    options_http,
+    options_kept,
+    options_publish,
+    screen,
+)
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -34,6 +41,7 @@ Examples:
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load http://127.0.0.1:8080/events --sse -c 1k -d 30s
+  wiretrial load ws://127.0.0.1:8080/subscribe --hold -c 1k --publish http://127.0.0.1:8080/publish
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load http://127.0.0.1:8080/ --server app=pid:4711 --server db=podman:postgres
@@ -101,8 +109,8 @@ def load(
         bool,
         typer.Option(
             "--hold",
-            help="Hold idle connections, over HTTP/2 --streams WebSockets on each: one message on "
-            "each, then --rate messages/s in turn.",
+            help="Hold idle connections, over HTTP/2 and HTTP/3 --streams WebSockets on each: one "
+            "message on each, then --rate messages/s in turn.",
             rich_help_panel=screen.LOAD,
         ),
     ] = False,
@@ -154,16 +162,22 @@ def load(
     http: options_http.Version = options.HttpVersions.AUTO,
     window: options_http.Window = None,
     connection_window: options_http.ConnectionWindow = None,
+    congestion: options_http.Control = None,
+    early_data: options_http.EarlyData = False,
     header_profile: options_http.Profile = None,
     sse: Annotated[
         bool,
         typer.Option(
             "--sse",
-            help="Hold streams of events (text/event-stream), one per connection, over HTTP/2 "
-            "--streams. With --hold they may be silent.",
+            help="Hold streams of events (text/event-stream), one per connection, over HTTP/2 and "
+            "HTTP/3 --streams. With --hold they may be silent.",
             rich_help_panel=screen.LOAD,
         ),
     ] = False,
+    publish: options_publish.Url = None,
+    publish_rate: options_publish.Rate = None,
+    publish_size: options_publish.Size = None,
+    publish_after: options_publish.After = None,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
@@ -270,6 +284,8 @@ def load(
             streams=streams,
             window=window,
             connection_window=connection_window,
+            early_data=early_data,
+            congestion=None if congestion is None else congestion.value,
             header_profile=None if header_profile is None else header_profile.value,
         ),
         options.Security(insecure, cacert, server_name, resumption),
@@ -284,6 +300,7 @@ def load(
             lobby=lobby,
             variables=tuple(variable or ()),
             follow=follow,
+            published=options_publish.Published(publish, publish_rate, publish_size, publish_after),
         ),
         servers=tuple(server or ()),
         calls=options_grpc.Calls(

@@ -34,6 +34,8 @@ from wiretrial.cli.learning import Learning
 from wiretrial.cli.live import Live
 from wiretrial.cli.options import Asked, Fleet, Loop, Security
 from wiretrial.cli.options_grpc import NO_CALLS, Calls
+from wiretrial.cli.options_publish import NOTHING, Published
+from wiretrial.cli.published import publish_of, require_listeners
 from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import (
@@ -49,7 +51,7 @@ from wiretrial.machine import facts, listeners, preflight
 from wiretrial.observers import address, opening
 from wiretrial.observers.address import Address
 from wiretrial.observers.watching import REST_S, Watching
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target, Tls
+from wiretrial.plan import GeneratorSettings, Message, Phases, Plan, Stop, Target, Tls
 from wiretrial.report import goal_metrics, load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies import sent
@@ -104,6 +106,7 @@ class Further:
     lobby: bool = False
     variables: tuple[str, ...] = ()
     follow: str | None = None
+    published: Published = NOTHING
 
 
 @dataclass(frozen=True)
@@ -198,9 +201,12 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
         usual = (staged.length_ns if staged else 0) or workload.length_ns(DEFAULT_DURATION)
         length_ns = workload.length_ns(extent.duration) if extent.duration else usual
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
+    typed.further.published.refuse_without_url()
     if is_traffic(typed.url):
         if typed.asked.sse:
             raise UsageProblem("--sse is of one URL", "leave it out, or name a URL")
+        if typed.further.published.url is not None:
+            raise UsageProblem("--publish is beside one URL", "leave it out, or name a URL")
         wanted = traffic_wanted.wanted(
             *(Path(typed.url), typed.further.variables, loop, typed.asked, typed.security),
             *(length_ns, extent.requests, local),
@@ -230,7 +236,10 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
             poller=generator.poller,
             spin=generator.spin,
         ),
+        publish=publish_of(typed.further.published),
     )
+    if plan.publish is not None and many is not None:
+        raise UsageProblem("--publish and --fleet exclude each other", "load from this machine")
     return plan, wanted
 
 
@@ -255,8 +264,11 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     if further.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
     Learning.of(asked).require_fitting(target.protocol)
+    publishes = further.published.url is not None
     if asked.sse:
         workload.require_streams(typed.loop, asked, requests)
+    elif publishes:
+        require_listeners(target.protocol, typed.loop, asked, requests)
     if further.follow is not None:
         raise UsageProblem(
             "--follow is of traffic files", "load the URL that the redirect leads to"
@@ -266,7 +278,7 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     parts = (
         {
             "http": workload.http_of(target.protocol, asked),
-            "message": workload.message_of(target.protocol, asked),
+            "message": Message() if publishes else workload.message_of(target.protocol, asked),
             "expect": workload.expect_of(asked.expect, asked.expect_status),
         }
         if called is None
@@ -335,7 +347,9 @@ def run_one(
     `metrics`: where they go while it runs. `called`: its labels.
     """
     target = wanted.address
-    server = listeners.of_url(target.url)
+    server = listeners.of_addresses(
+        target.url, plan.target.addresses, over_udp=plan.target.http.over_udp
+    )
     name = f"{wanted.file} at {target.url}" if wanted.file else target.url
     metrics = metrics or Metrics(None)
     metrics.begin(study="load", scenario=name, trial=1, subject=target.url)

@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from wiretrial import quantities
 from wiretrial.cli import names, screen
 from wiretrial.cli.output import Format
 
@@ -464,15 +463,12 @@ class Asked:
     sse: bool = False
     """Whether replies are streams of events, which are held."""
     streams: str | None = None
-    """Requests in flight over HTTP/2, where they were typed so."""
+    """Requests in flight over HTTP/2 and HTTP/3, where they were typed so."""
     window: str | None = None
     connection_window: str | None = None
+    congestion: Literal["cubic", "new-reno", "bbr"] | None = None
+    early_data: bool = False
     header_profile: Literal["constant", "partly", "unique"] | None = None
-
-    @property
-    def version(self) -> Literal["1.1", "2"]:
-        """As a plan has it, of what is asked for in one version: not by AUTO."""
-        return "2" if self.http is HttpVersions.TWO else "1.1"
 
 
 @dataclass(frozen=True)
@@ -493,8 +489,3 @@ class Fleet:
     certificates: Path | None
     agents: str | None
     on_loss: OnAgentLoss | None
-
-
-def trials_of(typed: str | None) -> int | None:
-    """How many trials of each scenario; None: as many as the command has by itself."""
-    return None if typed is None else quantities.count(typed, "--trials", most=1000)

@@ -19,6 +19,15 @@ class FixedHttp(StrEnum):
 
     ONE = "1.1"
     TWO = "2"
+    THREE = "3"
+
+
+class Congestion(StrEnum):
+    """Algorithms of congestion control."""
+
+    CUBIC = "cubic"
+    NEW_RENO = "new-reno"
+    BBR = "bbr"
 
 
 class HeaderProfile(StrEnum):
@@ -35,8 +44,8 @@ Version = Annotated[
         "--http",
         help="Version of HTTP. auto: https:// URLs in the one that the server picks of 2 and 1.1 "
         "(ALPN), http:// in 1.1. 2: over TLS by ALPN, else from the first byte; of ws and wss, "
-        "WebSockets on its streams (RFC 8441). 3: https:// URLs over QUIC, which auto never picks; "
-        "its streams are --streams, too.",
+        "WebSockets on its streams (RFC 8441). 3: https://, wss:// and grpcs:// URLs over QUIC; "
+        "auto never picks it.",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -45,7 +54,8 @@ Fixed = Annotated[
     typer.Option(
         "--http",
         help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte; of "
-        "ws and wss, WebSockets on its streams (RFC 8441).",
+        "ws and wss, WebSockets on its streams (RFC 8441). 3: https://, wss:// and grpcs:// URLs "
+        "over QUIC.",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -54,8 +64,8 @@ Streams = Annotated[
     typer.Option(
         "--streams",
         metavar="K",
-        help="HTTP/2 and gRPC: most requests in flight per connection, each on a stream; of ws and "
-        "wss, WebSockets per connection.",
+        help="HTTP/2, HTTP/3, gRPC: most requests in flight per connection, each on a stream; of "
+        "ws and wss, WebSockets per connection.",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -75,6 +85,23 @@ ConnectionWindow = Annotated[
         "--connection-window",
         metavar="SIZE",
         help="The same on all streams of a connection together. [64MiB]",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Control = Annotated[
+    Congestion | None,
+    typer.Option(
+        "--congestion",
+        help="HTTP/3: congestion control of what the generator sends. [cubic]",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+EarlyData = Annotated[
+    bool,
+    typer.Option(
+        "--early-data",
+        help="HTTP/3: on new connections, send requests before the handshake has ended (0-RTT), "
+        "where the server accepts that.",
         rich_help_panel=screen.LOAD,
     ),
 ]

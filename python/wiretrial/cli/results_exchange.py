@@ -30,10 +30,12 @@ METRICS = (
     "pacing_lag",
     "connect_time",
     "tls_time",
+    "resumed_time",
     "settings_time",
     "upgrade_time",
     "failed_time",
     "delivery_time",
+    "reach_time",
     "message_time",
 )
 

@@ -6,11 +6,12 @@ Knows which options only HTTP/2 has; must not know how a version is agreed on.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from wiretrial import quantities
 from wiretrial.cli.options import Asked, HttpVersions
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import AnyHttpVersion, HttpVersion, Windows
+from wiretrial.plan import AnyHttpVersion, Congestion, Windows
 from wiretrial.subjects.spec import Protocol
 from wiretrial.words import HTTP, SOCKETS
 
@@ -56,26 +57,46 @@ def version_of(protocol: Protocol, asked: Asked) -> AnyHttpVersion:
             return "auto" if protocol == "https" else "1.1"
 
 
+def fixed(asked: Asked) -> Literal["1.1", "2", "3"]:
+    """The same of what is asked for in one version, which AUTO is not."""
+    match asked.http:
+        case HttpVersions.TWO:
+            return "2"
+        case HttpVersions.THREE:
+            return "3"
+        case _:
+            return "1.1"
+
+
 def _require_quic(protocol: Protocol, asked: Asked) -> None:
     """Raises where HTTP/3 is asked for with what does not go over it."""
-    if protocol == "http":
+    if protocol in ("http", "ws", "grpc"):
+        others = "leave --http out" if protocol == "grpc" else "--http 2 or 1.1"
         raise UsageProblem(
-            "--http 3 is always encrypted, and http:// URLs are not",
-            "use https://, or --http 2 or 1.1",
+            f"--http 3 is always encrypted, and {protocol}:// URLs are not",
+            f"use {protocol}s://, or {others}",
         )
-    if protocol != "https":
+    if protocol not in ("https", "wss", "grpcs"):
         raise UsageProblem(
-            f"--http 3 is for https:// URLs, not for {protocol}://", "leave --http out"
+            f"--http 3 is for https://, wss:// and grpcs:// URLs, not for {protocol}://",
+            "leave --http out",
         )
-    if asked.sse:
-        raise UsageProblem("--sse goes over HTTP/2 and HTTP/1.1", "use --http 2 or 1.1")
     if needs := _of_http2(replace(asked, streams=None)):
         raise UsageProblem(f"{needs} is of HTTP/2", f"leave {needs} out, or use --http 2")
 
 
+def require_encrypted(version: AnyHttpVersion, protocol: Protocol) -> None:
+    """Raises where a file's requests are to go over HTTP/3 to a server without TLS."""
+    if version == "3" and protocol == "http":
+        raise UsageProblem(
+            "HTTP/3 is always encrypted, and http:// URLs are not",
+            "write https:// or grpcs:// in the file, or use --http 2 or leave it out",
+        )
+
+
 def carries_sockets(protocol: Protocol, asked: Asked) -> bool:
     """Whether a connection carries WebSockets side by side, on streams."""
-    return protocol in SOCKETS and version_of(protocol, asked) == "2"
+    return protocol in SOCKETS and version_of(protocol, asked) in ("2", "3")
 
 
 def windows_of(asked: Asked) -> Windows | None:
@@ -89,7 +110,38 @@ def windows_of(asked: Asked) -> Windows | None:
     )
 
 
-def windows_over(version: HttpVersion, asked: Asked) -> Windows | None:
+def congestion_of(asked: Asked) -> Congestion | None:
+    """Whose algorithm was typed. Over TCP it is the kernel's."""
+    if asked.congestion and asked.http is not HttpVersions.THREE:
+        raise UsageProblem(
+            "--congestion is of HTTP/3: over TCP it is the kernel's",
+            "leave it out, or use --http 3",
+        )
+    return asked.congestion
+
+
+def congestion_over(version: AnyHttpVersion, asked: Asked) -> Congestion | None:
+    """The same of a file, which says itself what is spoken."""
+    if asked.congestion and version != "3":
+        raise UsageProblem(
+            "--congestion is of HTTP/3: over TCP it is the kernel's",
+            'leave it out, or add --http 3 (in the file, http = "3")',
+        )
+    return asked.congestion
+
+
+def early_data_of(protocol: Protocol, asked: Asked) -> bool:
+    """Whether requests may go before the handshake's end."""
+    if asked.early_data and asked.http is not HttpVersions.THREE:
+        raise UsageProblem("--early-data is of HTTP/3", "leave it out, or use --http 3")
+    if asked.early_data and (asked.sse or protocol not in HTTP):
+        raise UsageProblem(
+            "--early-data is for requests of https://, not for --sse or WebSockets", "leave it out"
+        )
+    return asked.early_data
+
+
+def windows_over(version: AnyHttpVersion, asked: Asked) -> Windows | None:
     """The same of a file, which says itself what is spoken."""
     windows = windows_of(asked)
     if windows and version != "2":
@@ -101,8 +153,9 @@ def windows_over(version: HttpVersion, asked: Asked) -> Windows | None:
 
 
 def unsaid(asked: Asked) -> Asked:
-    """The same without what only HTTP/2 has, of a file, which says itself what is spoken."""
-    return replace(asked, http=HttpVersions.ONE, streams=None, window=None, connection_window=None)
+    """The same without what one version has, of a file, which says itself what is spoken."""
+    said = replace(asked, http=HttpVersions.ONE, streams=None, congestion=None)
+    return replace(said, window=None, connection_window=None)
 
 
 def _of_http2(asked: Asked) -> str | None:

@@ -19,7 +19,7 @@ from wiretrial.cli import fleet_wanted, labels, output, progress
 from wiretrial.cli.exporting import Metrics
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
-from wiretrial.cli.options import Fleet, trials_of
+from wiretrial.cli.options import Fleet
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_install import use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
@@ -181,7 +181,7 @@ def run(
     many = FleetWanted.of(fleet)
     shown = Shown(details, Metrics(metrics))
     use_prefix(prefix)
-    wanted = trials_of(extent.trials)
+    wanted = quantities.trials(extent.trials)
     if source.resume is not None:
         study, folder = progress.resume(source.resume, None, wanted)
         return _measure(study, lambda: folder, many, shown)

@@ -13,6 +13,7 @@ from wiretrial.errors import EXIT_GOOD, SubjectFailed, UsageProblem
 from wiretrial.machine import pinning
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.process import Server
+from wiretrial.words import QUIC
 
 
 def run(name: str, configuration: str, threads: int, prefix: list[str] | None) -> int:
@@ -44,9 +45,11 @@ def run(name: str, configuration: str, threads: int, prefix: list[str] | None) -
 
 def _show_urls(server: Server) -> None:
     for protocol in server.subject.spec.speaks:
-        path = "" if protocol in ("tcp", "tls") else "/"
-        output.emit(server.endpoint(protocol).url(path), None)
+        url = server.endpoint(protocol).url("" if protocol in ("tcp", "tls") else "/")
+        output.emit(f"{url} (HTTP/3, on UDP)" if protocol == QUIC else url, None)
     if server.database:
         output.say(f"database: {server.database.environment['DATABASE_URL']}")
+    if server.behind:
+        output.say(f"backend: {server.behind.url('/')}")
     output.say(f"authority for TLS: {server.certificate.authority}")
     output.say("Ctrl-C ends it")

@@ -21,7 +21,7 @@ from wiretrial.cli.subject_names import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectFailed, SubjectUnavailable
 from wiretrial.machine import facts
-from wiretrial.subjects import verification
+from wiretrial.subjects import any_connection, verification
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.page import Entry, page, renewed
 from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Subject
@@ -114,6 +114,7 @@ class _Bench:
         kept: dict[ConfigurationName, Verification] = {}
         try:
             built = make(subject, place, self._engine)
+            any_connection.require(subject.spec.speaks)
         except SubjectUnavailable as error:
             # Not a fault of the subject: it is told, and fails nothing.
             self.entries.append(Entry(subject.spec, None, error.line(), kept))

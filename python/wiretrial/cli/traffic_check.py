@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import quantities, redaction, redaction_traffic
-from wiretrial.cli import output, traffic_shown, traffic_wanted, urls, workload
+from wiretrial.cli import output, spoken, traffic_shown, traffic_wanted, urls, workload
 from wiretrial.cli.options import Security
 from wiretrial.cli.output import Format
 from wiretrial.engine import Engine
@@ -77,6 +77,7 @@ def check(
 
 def _asked(scenario: Scenario, sending: Sending) -> tuple[Exchange, ...]:
     address = urls.parse(scenario.origin, workload.LOADED)
+    spoken.require_encrypted(scenario.http, address.protocol)
     timeout_ns = quantities.duration_ns(sending.timeout, "--timeout")
     plan = Plan(
         target=Target(

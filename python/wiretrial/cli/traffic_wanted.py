@@ -14,7 +14,7 @@ from wiretrial.cli import spoken, staging, urls, workload
 from wiretrial.cli.options import STEADY, Asked, HttpVersions, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Http, HttpVersion, OpenLoop, Stop, Target
+from wiretrial.plan import AnyHttpVersion, Http, OpenLoop, Stop, Target
 from wiretrial.plan_traffic import Traffic
 from wiretrial.traffic import following, loads
 from wiretrial.traffic.compiler import compile_file
@@ -50,6 +50,7 @@ def wanted(
     )
     _require_rows(sending, stop)
     address = urls.parse(scenario.origin, workload.LOADED)
+    spoken.require_encrypted(sending.http, address.protocol)
     own = workload.http_of(address.protocol, spoken.unsaid(asked)).headers
     return Wanted(
         address=address,
@@ -59,6 +60,7 @@ def wanted(
             http=Http(
                 version=sending.http,
                 windows=spoken.windows_over(sending.http, asked),
+                congestion=spoken.congestion_over(sending.http, asked),
                 headers=(*scenario.headers, *own),
             ),
             tls=workload.tls_of(security),
@@ -99,15 +101,10 @@ def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
 
 def instead(loop: Loop, asked: Asked, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
     """What the command line says; `default`: what -c is where it is not given."""
-    if asked.http is HttpVersions.THREE:
-        raise UsageProblem(
-            "--http 3 is for one URL: traffic files go over HTTP/2 and HTTP/1.1",
-            "use --http 2 or leave it out",
-        )
     streams = None if loop.depth == "1" else quantities.count(loop.depth, "--streams")
     # Where no version is asked for, the file's counts: its replies may be of that one.
-    version: HttpVersion | None = "2" if asked.http is HttpVersions.TWO else None
-    return replace(_instead(loop, default), streams=streams, http=version)
+    versions: dict[HttpVersions, AnyHttpVersion] = {HttpVersions.TWO: "2", HttpVersions.THREE: "3"}
+    return replace(_instead(loop, default), streams=streams, http=versions.get(asked.http))
 
 
 def _instead(loop: Loop, default: str) -> loads.Instead:
@@ -131,6 +128,7 @@ def _of_one_message(loop: Loop, asked: Asked) -> Iterator[str]:
         "--json": asked.json is not None,
         "--text": asked.text,
         "--method": asked.method is not None,
+        "--early-data": asked.early_data,
         "--header-profile": asked.header_profile is not None,
         "--expect": bool(asked.expect),
         "--expect-status": asked.expect_status != "200",

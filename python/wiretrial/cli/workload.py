@@ -170,6 +170,8 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
     return Http(
         version=spoken.version_of(protocol, asked),
         windows=spoken.windows_of(asked),
+        congestion=spoken.congestion_of(asked),
+        early_data=spoken.early_data_of(protocol, asked),
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),
         header_profile=asked.header_profile,
@@ -262,7 +264,8 @@ def require_streams(loop: Loop, asked: Asked, requests: str | None) -> None:
         raise UsageProblem(
             "--sse holds streams throughout", "leave --pack and --requests-per-connection out"
         )
-    if loop.depth != "1" and asked.streams is None and asked.http is not HttpVersions.TWO:
+    has_streams = asked.streams is not None or asked.http in (HttpVersions.TWO, HttpVersions.THREE)
+    if loop.depth != "1" and not has_streams:
         raise UsageProblem(
             f"--depth {loop.depth}: over HTTP/1.1 a connection carries one stream of events",
             "use --http 2, or more connections",

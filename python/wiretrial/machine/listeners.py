@@ -35,8 +35,6 @@ NOBODY = (
 NOT_TOLD = "the process that listens on port {port} is not shown: run as root"
 OF_ANOTHER = "it belongs to the user {user}: run as root, or as that user"
 
-_LISTEN = 0x0A
-_TABLES = ("tcp", "tcp6")
 _INIT = 1
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -52,6 +50,19 @@ class Found:
 
 
 @dataclass(frozen=True)
+class _Kind:
+    """Sockets of one transport: the kernel's tables of them, and their state while they wait."""
+
+    tables: tuple[str, ...]
+    state: int
+
+
+_STREAM = _Kind(("tcp", "tcp6"), 0x0A)
+_DATAGRAM = _Kind(("udp", "udp6"), 0x07)
+"""Without a peer of its own, as a server's are."""
+
+
+@dataclass(frozen=True)
 class _Socket:
     """A listening socket."""
 
@@ -60,9 +71,19 @@ class _Socket:
     inode: int
 
 
-def of_url(url: str) -> Found:
-    """Who listens where a URL leads."""
-    return find(*place(url))
+def of_url(url: str, *, over_udp: bool = False) -> Found:
+    """Who listens where a URL leads; `over_udp`: on the UDP port of that number."""
+    return find(*place(url), over_udp=over_udp)
+
+
+def of_addresses(url: str, addresses: Sequence[str], *, over_udp: bool = False) -> Found:
+    """Who listens at these, each an `IP:PORT`, all together; where none is given, at the URL."""
+    if not addresses:
+        return of_url(url, over_udp=over_udp)
+    found = [find(*place(f"//{address}"), over_udp=over_udp) for address in addresses]
+    unseen = next((one.unseen for one in found if one.unseen), None)
+    pids = dict.fromkeys(pid for one in found for pid in one.pids)
+    return Found(unseen=unseen) if unseen else Found(pids=tuple(pids))
 
 
 def place(url: str) -> tuple[str, int]:
@@ -93,14 +114,15 @@ def is_local(host: str, port: int) -> bool:
     return bool(addresses) and all(is_here(address) for address in addresses)
 
 
-def find(host: str, port: int) -> Found:
+def find(host: str, port: int, *, over_udp: bool = False) -> Found:
     """Who listens at the host's addresses: the first of them where somebody does decides."""
+    kind = _DATAGRAM if over_udp else _STREAM
     addresses = [_address(one) for one in resolved(host, port)]
     if not addresses:
         return Found(unseen=f"the name {host} has no address here")
     ours = [one for one in addresses if one.is_loopback or one in _own()]
     for address in ours:
-        if listening := _nearest(_listening("self", port), address):
+        if listening := _nearest(_listening("self", port, kind), address):
             return _owners(listening, port)
     if ours:
         return Found(unseen=NOBODY.format(port=port))
@@ -110,7 +132,7 @@ def find(host: str, port: int) -> Found:
             hidden = True
             continue
         for address in addresses:
-            listening = _nearest(_listening(pid, port), address)
+            listening = _nearest(_listening(pid, port, kind), address)
             if listening and address in _local_to(pid):
                 return _owners(listening, port)
     return Found(unseen=HIDDEN if hidden else ELSEWHERE)
@@ -141,13 +163,13 @@ def _nearest(listening: Iterable[_Socket], address: _Address) -> list[_Socket]:
     return exact or any_of_kind or (any_at_all if address.version == 4 else [])
 
 
-def _listening(pid: int | str, port: int) -> Iterator[_Socket]:
+def _listening(pid: int | str, port: int, kind: _Kind) -> Iterator[_Socket]:
     """The sockets that listen on a port, in the network namespace of `pid`."""
-    for table in _TABLES:
+    for table in kind.tables:
         for line in counters.lines(f"/proc/{pid}/net/{table}")[1:]:
             fields = line.split()
             address, _, number = fields[1].partition(":")
-            if int(fields[3], 16) == _LISTEN and int(number, 16) == port:
+            if int(fields[3], 16) == kind.state and int(number, 16) == port:
                 yield _Socket(_unpacked(address), int(fields[7]), int(fields[9]))
 
 

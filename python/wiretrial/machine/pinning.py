@@ -19,7 +19,40 @@ class Pinning:
     generator: tuple[int, ...]
     problem: str | None = None
     others: tuple[int, ...] = ()
-    """CPUs that neither of them has: for what a server asks, such as a database."""
+    """CPUs that neither of them has: for what a server asks, such as a database or a backend."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """CPUs of each instance of a server, and of the generator: no CPU is two of theirs."""
+
+    instances: tuple[tuple[int, ...], ...]
+    generator: tuple[int, ...]
+
+
+def deal(instances: int, generator_threads: int = 1, generator: Sequence[int] = ()) -> Dealt | None:
+    """As many CPUs for each instance of a server as there are; None: there is not one for each.
+
+    `generator`: the generator's, where they were chosen; else one for each of its threads.
+    """
+    cpus = _whole_cores_first(sorted(os.sched_getaffinity(0)))
+    return dealt(cpus, instances, generator_threads, generator)
+
+
+def dealt(
+    cpus: Sequence[int], instances: int, generator_threads: int, generator: Sequence[int] = ()
+) -> Dealt | None:
+    """The same of `cpus` in order of preference, dealt to the instances first."""
+    free = [cpu for cpu in cpus if cpu not in generator]
+    left = len(free) if generator else len(free) - generator_threads
+    each = left // instances
+    if each < 1:
+        return None
+    taken = each * instances
+    return Dealt(
+        instances=tuple(tuple(free[at : at + each]) for at in range(0, taken, each)),
+        generator=tuple(generator) or tuple(free[taken : taken + generator_threads]),
+    )
 
 
 def choose(server_threads: int = 1, generator_threads: int = 1) -> Pinning:

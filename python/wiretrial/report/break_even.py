@@ -13,7 +13,8 @@ from statistics import fmean
 
 from wiretrial.plan import SECURE
 from wiretrial.report import units
-from wiretrial.report.measures import Measured, link_bytes
+from wiretrial.report.link_bytes import link_bytes
+from wiretrial.report.measures import Measured
 from wiretrial.results.model import Trial
 from wiretrial.stats.break_even import BreakEven, Cost, find
 from wiretrial.stats.occasions import units as units_of

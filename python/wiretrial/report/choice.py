@@ -32,7 +32,7 @@ def headline(told: Chosen) -> str:
     verb = "carries" if first.instances == 1 else "carry"
     return (
         f"{units.plural(first.instances, 'core')} of {_named(first)} {verb} {carried};"
-        f" {first.instances + 1} survive losing one."
+        f" {first.instances + 1} if one may fail."
     )
 
 

@@ -14,10 +14,10 @@ from wiretrial import redaction
 from wiretrial.report import drift, header_words, load_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.tables import watched
-from wiretrial.results import quantiles, windows
+from wiretrial.results import hdr, quantiles, windows
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
-from wiretrial.snapshot import Counters, Summary
+from wiretrial.snapshot import Counters, Published, Summary
 
 
 def load_json(trial: Trial) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "messages": counters.messages,
         "messages_per_second": measured.streamed if counters.messages else None,
         "deliveries": counters.deliveries.model_dump(),
+        "published": _published(summary),
         "lobby": counters.lobby.model_dump(),
         "rate": measured.rate,
         "throughput": measured.throughput,
@@ -74,9 +75,13 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "service_time": quantiles.document(measured.service_time),
         "time_with_failures": _with_failures(measured),
         "delivery_time": quantiles.document(measured.delivery_time),
+        "reach_time": quantiles.document(measured.reach_time),
         "message_time": quantiles.document(measured.message_time),
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
+        "resumed_time": quantiles.document(
+            measured.setup_time("resumed_time"), quantiles.CONNECTIONS
+        ),
         "settings_time": quantiles.document(
             measured.setup_time("settings_time"), quantiles.CONNECTIONS
         ),
@@ -123,6 +128,29 @@ def load_text(trial: Trial) -> str:
     """The same object as a file: with the whole trial as its last member, on a line of its own."""
     figures = json.dumps(load_json(trial), indent=2, ensure_ascii=False).removesuffix("\n}")
     return f'{figures},\n  "trial": {trial.model_dump_json(by_alias=True)}\n}}\n'
+
+
+def _published(summary: Summary) -> dict[str, Any] | None:
+    """What was published while receivers were held; None: nothing was."""
+    if summary.published is None:
+        return None
+    one = summary.published
+    return {
+        "receivers": one.receivers,
+        "undelivered": one.undelivered,
+        "sent": one.counters.sent,
+        "ok": one.counters.ok,
+        "errors": dict(one.counters.errors),
+        "waiting": one.counters.waiting + one.counters.dropped,
+        "examples": dict(one.examples),
+        "response_time": quantiles.document(_recorded(one, "response_time")),
+        "pacing_lag": quantiles.document(_recorded(one, "pacing_lag")),
+    }
+
+
+def _recorded(one: Published, metric: str) -> hdr.Hdr:
+    text = one.histograms.get(metric)
+    return hdr.merge(() if text is None else (text,))
 
 
 def _with_failures(measured: Measured) -> dict[str, Any] | None:
@@ -317,10 +345,23 @@ def _http2(trial: Trial) -> dict[str, Any] | None:
     }
 
 
+_ADDED_UP = {"ended", "congestion_windows", "round_trips_ns", "largest_datagrams"}
+"""What is told as means, in `path`."""
+
+
 def _http3(trial: Trial) -> dict[str, Any] | None:
     """The same over HTTP/3, and how QUIC carried them."""
     figures = trial.summary.http3
     if figures is None:
         return None
     average = windows.streams_in_flight(trial.summary, trial.plan)
-    return {"streams_in_flight": average, **figures.model_dump()}
+    path = None
+    if figures.ended:
+        path = {
+            "congestion_window_bytes": figures.congestion_windows / figures.ended,
+            "round_trip_ns": figures.round_trips_ns / figures.ended,
+            "datagram_bytes": figures.largest_datagrams / figures.ended,
+        }
+    congestion = trial.plan.target.http.congestion or "cubic"
+    counted = figures.model_dump(exclude=_ADDED_UP)
+    return {"streams_in_flight": average, "congestion": congestion, "path": path, **counted}

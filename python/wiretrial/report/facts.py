@@ -19,7 +19,7 @@ from wiretrial.plan import (
     ShapedContent,
     StatusContent,
 )
-from wiretrial.report import header_words, units
+from wiretrial.report import header_words, http3_words, units
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import CALLS, HTTP
@@ -44,6 +44,7 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _subjects(trials),
         _rules(trials),
         _header_fields(trials),
+        _datagrams(trials),
         _plans(trials),
         _ceilings(trials),
         _order(trials),
@@ -59,6 +60,8 @@ def verified_words(trial: Trial) -> str:
     if trial.scenario.learned and trial.plan.traffic is None:
         samples = trial.scenario.learned[0].samples
         return f"{every}verified by what {samples} replies had in common"
+    if trial.plan.publish is not None:
+        return f"{every}verified, by number and content"
     match trial.plan.target.expect.content:
         case AutoContent() if trial.plan.target.http.sse:
             # The reference server numbers its events, and stamps them.
@@ -139,6 +142,18 @@ def _header_fields(trials: Sequence[Trial]) -> Section:
     )
     head = ("Scenario", "Header profile", "Names and values of a request", "Sent as")
     return Section("Header fields", head, rows)
+
+
+def _datagrams(trials: Sequence[Trial]) -> Section:
+    """How QUIC carried what was sent over HTTP/3, by scenario; of one run it stands above."""
+    by_scenario: dict[str, list[Trial]] = {}
+    for trial in trials if len(trials) > 1 else ():
+        if trial.summary.http3:
+            by_scenario.setdefault(_whose(trial), []).append(trial)
+    rows = tuple(
+        (name, *http3_words.cells(measured)) for name, measured in sorted(by_scenario.items())
+    )
+    return Section("Datagrams over HTTP/3", ("Scenario", *http3_words.COLUMNS), rows)
 
 
 def _machine(trials: Sequence[Trial]) -> Section:

@@ -31,6 +31,7 @@ _PAGE = (
 </html>
 """
 )
+AGAIN = "Run it again"
 _CONTENT = """<header>
 <h1>{title}</h1>
 <p class="question">{question}</p>
@@ -103,10 +104,12 @@ def plain(
     command: str,
     document: str,
     facts: Iterable[tuple[str, str]] = (),
+    again: str = AGAIN,
 ) -> str:
     """A page of something else than trials, with its document as data.
 
-    `facts`: what the verdict rests on, each with its label, in a small table below it.
+    `facts`: what the verdict rests on, each with its label, in a small table below it. `again`:
+    what the command does.
     """
     lines = NOTHING.join(Markup("<p>{}</p>").format(text) for text in verdict)
     told = [html_blocks.section(one) for one in sections if one.blocks]
@@ -124,7 +127,7 @@ def plain(
                 question=question,
                 sent="",
                 verdict=Markup('<div class="verdict">{}</div>').format(lines) + below,
-                sections=joined([*told, _again(command)]),
+                sections=joined([*told, _again(command, again)]),
             ),
             data=data,
         )
@@ -160,8 +163,8 @@ def _verdict(model: ReportModel) -> Markup:
     )
 
 
-def _again(command: str) -> Markup:
-    return Markup("<p>Run it again: <code>{}</code></p>").format(command)
+def _again(command: str, told: str = AGAIN) -> Markup:
+    return Markup("<p>{}: <code>{}</code></p>").format(told, command)
 
 
 def _held(model: ReportModel, carried: Carried) -> Markup:

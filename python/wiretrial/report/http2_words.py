@@ -41,7 +41,7 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
 def streams(trial: Trial, figures: Http2Figures | Http3Figures) -> str:
     """`7.9 open on each connection on average, at most 10; 3 refused, 2 GOAWAYs`.
 
-    Those of WebSockets are open throughout.
+    Those of WebSockets and of events are open throughout.
     """
     spoken = trial.start.http
     average = windows.streams_in_flight(trial.summary, trial.plan)
@@ -49,6 +49,8 @@ def streams(trial: Trial, figures: Http2Figures | Http3Figures) -> str:
     if words.carrier(trial.plan.target.url) == "WebSocket":
         told = f"{units.plural(most, 'WebSocket')} on each connection"
         told += "" if average is None else f", {average:.3g} of them with a message on average"
+    elif trial.plan.target.http.sse:
+        told = f"{units.plural(most, 'stream')} of events on each connection"
     else:
         told = "" if average is None else f"{average:.3g} open on each connection on average, "
         told += f"at most {most:,}"

@@ -35,7 +35,7 @@ from wiretrial.results.fleet import Agent, Fleet
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Trial
-from wiretrial.snapshot import Bytes, Deliveries, Lobby
+from wiretrial.snapshot import Bytes, Deliveries, Lobby, Published
 
 FIGURE = 42
 MOST_WARNINGS = 5
@@ -122,6 +122,9 @@ def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
 def _sending(trial: Trial) -> list[str]:
     """Who sends next, in words."""
     what, stages = load_words.noun(trial), load_words.stages(trial)
+    if trial.plan.publish is not None:
+        held = "streams of events" if trial.plan.target.http.sse else "WebSockets"
+        return [f"{held}, held", f"{units.trimmed(trial.plan.publish.rate)} events/s published"]
     if trial.plan.target.http.sse:
         return ["streams of events, held"]
     match trial.plan.load.executor:
@@ -204,7 +207,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "response time", _quantiles(measured.response_time)
     if measured.hears_events:
         yield "event gap", _quantiles(measured.message_time)
-        if not measured.delivery_time.count:
+        if not measured.delivery_time.count and trial.plan.publish is None:
             yield (
                 "delivery time",
                 "not known: only the reference server on this machine stamps events",
@@ -217,11 +220,15 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "message time", _quantiles(measured.message_time)
     if counters.deliveries.expected or measured.delivery_time.count:
         yield "delivery time", _quantiles(measured.delivery_time)
+    if trial.summary.published is not None:
+        yield "last receiver", _quantiles(measured.reach_time)
+        yield "published", _published(trial.summary.published)
     if measured.is_open_loop:
         yield "pacing lag", _quantiles(measured.pacing_lag)
     yield "connections", _connections(trial, measured)
     upgrades = measured.setup_time("upgrade_time")
-    if trial.summary.http2 is not None and upgrades.count:
+    on_streams = trial.summary.http2 is not None or trial.summary.http3 is not None
+    if on_streams and upgrades.count:
         yield "upgrade time", _quantiles(upgrades, quantiles.UPGRADES)
     if measured.hears_events and isinstance(trial.plan.load.executor, Hold):
         yield "memory", _memory(trial, measured)
@@ -234,6 +241,16 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if trial.fleet:
         yield "agents", _clocks(trial.fleet)
         yield from ((agent.name, _agent(agent, what)) for agent in trial.fleet.agents)
+
+
+def _published(one: Published) -> str:
+    """`1,200 events to 1,000 receivers  errors 0  waiting 0  undelivered 0`."""
+    errors = sum(one.counters.errors.values())
+    late = one.counters.waiting + one.counters.dropped
+    return (
+        f"{one.counters.ok:,} events to {one.receivers:,} receivers  errors {errors:,}  "
+        f"waiting {late:,}  undelivered {one.undelivered:,}"
+    )
 
 
 def _with_failures(measured: Measured) -> str:
@@ -308,6 +325,8 @@ def _connections(trial: Trial, measured: Measured) -> str:
         text = f"{connections.opened:,}" + (" opened" if again > 0 else "")
     if measured.connect_time.count:
         text += f", connect {_quantiles(measured.connect_time, quantiles.CONNECTIONS)}"
+    if resumed := measured.setup_time("resumed_time").count:
+        text += f", {resumed:,} resumed a session of TLS"
     if failed := sum(connections.failed.values()):
         text += f", {failed:,} attempts failed"
     return text

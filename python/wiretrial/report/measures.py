@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from wiretrial.plan import AfterResponse, OpenLoop
 from wiretrial.report import cpus
 from wiretrial.report.cpus import CpuShares
+from wiretrial.report.link_bytes import link_bytes
 from wiretrial.report.routes import Routed
 from wiretrial.report.sums import total
 from wiretrial.results import hdr, offered
@@ -166,6 +167,11 @@ class Measured:
         return self._histogram("delivery_time")
 
     @cached_property
+    def reach_time(self) -> hdr.Hdr:
+        """Last copy there - due, of each event that was published."""
+        return self._histogram("reach_time")
+
+    @cached_property
     def message_time(self) -> hdr.Hdr:
         """From one message of a streamed reply, or event, to the next; see docs/statistics.md."""
         return self._histogram("message_time")
@@ -207,8 +213,8 @@ class Measured:
 
     @property
     def hears_events(self) -> bool:
-        """Whether what comes are events of streams, which answer nothing."""
-        return self.trial.plan.target.http.sse
+        """Whether what comes are events of streams or WebSockets, which answer nothing."""
+        return self.trial.plan.hears_events
 
     @cached_property
     def round_trip_ns(self) -> float | None:
@@ -467,23 +473,6 @@ def _sessions(part: Interval | Summary) -> int:
 
 def _cpu_ns(used: Generator | ProcessSample) -> int:
     return used.cpu_user_ns + used.cpu_system_ns
-
-
-HEADERS = 52
-"""Of a TCP segment over IPv4 with timestamps, as Linux sends it: 20 + 20 + 12 bytes."""
-
-
-def link_bytes(trial: Trial) -> float | None:
-    """Bytes of all IP packets that an emulated link took in, both ways, over the whole trial.
-
-    The link counts packets, the generator the bytes inside TCP: the rest are headers.
-    """
-    server = trial.server
-    link = server.isolation.link if server and server.isolation else None
-    if link is None or link.carried_up is None or link.carried_down is None:
-        return None
-    octets, packets = trial.summary.bytes, link.carried_up.offered + link.carried_down.offered
-    return float(octets.sent + octets.received + HEADERS * packets)
 
 
 def _per_second(count: int, duration_ns: int) -> float | None:

@@ -172,6 +172,14 @@ DATABASE = Metric(
     called="CPU of its database per {message}",
     short="database CPU",
 )
+BACKEND = Metric(
+    "backend",
+    "Backend CPU",
+    (units.MICROSECONDS,),
+    resources.backend_ns,
+    called="CPU of its backend per {message}",
+    short="backend CPU",
+)
 SESSION = Metric(
     "server_session",
     "Server CPU per session",
@@ -218,6 +226,12 @@ SERVER_STREAMED = Metric(
     best="least server CPU per message of a stream",
     worse="as much",
     wins="needs less",
+)
+REACH_P50 = _quantile(
+    "reach_p50", "Last receiver, p50", 0.5, lambda m: m.reach_time, quantiles.EVENTS
+)
+REACH_P99 = _quantile(
+    "reach_p99", "Last receiver, p99", 0.99, lambda m: m.reach_time, quantiles.EVENTS
 )
 GENERATOR = Metric("generator", "Generator CPU", (units.MICROSECONDS,), lambda m: m.generator_ns)
 APPLICATION_BYTES = Metric(
@@ -290,6 +304,14 @@ BANDWIDTH = Metric(
 )
 ALIVE = Metric("alive", "Until each had answered", units.TIMES, lambda m: m.alive_ns)
 ERRORS = Metric("errors", "Failed messages", (units.PERCENT,), lambda m: m.failed_share)
+FAILED = Metric(
+    "failed",
+    "Failed",
+    (units.PERCENT,),
+    lambda m: m.failed_share if m.trial.judgement.allowed_errors else None,
+    called="share of {messages} that failed",
+)
+"""The same where some may fail: elsewhere a trial with failures has no figures at all."""
 SOFTIRQ = Metric(
     "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
 )
@@ -330,9 +352,12 @@ COSTS = (
     SERVER_USER,
     SERVER_SYSTEM,
     DATABASE,
+    BACKEND,
     SESSION,
     STREAMED,
     SERVER_STREAMED,
+    REACH_P50,
+    REACH_P99,
     GENERATOR,
     APPLICATION_BYTES,
     TRANSPORT_BYTES,
@@ -341,6 +366,7 @@ COSTS = (
     MEMORY,
     USER_MEMORY,
     KERNEL_MEMORY,
+    FAILED,
     IDLE,
     SOFTIRQ,
 )
@@ -353,7 +379,7 @@ METRICS = (
     *CHARGED,
 )
 PER_MESSAGE = (
-    *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, DATABASE),
+    *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, DATABASE, BACKEND),
     GENERATOR,
     *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES, SERVER_CPUS, CLIENT_CPUS),
 )

@@ -1,4 +1,4 @@
-"""What each server of an application used in a trial: CPUs and memory, beside what it may have.
+"""What each server of an application used in a trial: CPUs, memory, descriptors and disks.
 
 Knows the figures of a trial, of a server of this machine and of those that are watched by name;
 must not know what becomes of them.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wiretrial.observation import Descriptors
 from wiretrial.report.measures import Measured
 from wiretrial.results.limits import Resource
-from wiretrial.results.watched import DATABASE, SERVER, WatchedPart, WatchedPlace
+from wiretrial.results.watched import BACKEND, DATABASE, SERVER, WatchedPart, WatchedPlace
 
 
 def used(measured: Measured) -> tuple[Resource, ...]:
@@ -22,9 +23,12 @@ def used(measured: Measured) -> tuple[Resource, ...]:
 
 def database_ns(measured: Measured) -> float | None:
     """CPU time per message of the database that a server of a study has; None: it has none."""
-    parts = (part for place in measured.trial.places for part in place.parts)
-    found = next((part for part in parts if part.name == DATABASE), None)
-    return None if found is None or found.is_void else found.per_reply_ns
+    return _part_ns(measured, DATABASE)
+
+
+def backend_ns(measured: Measured) -> float | None:
+    """The same of the server behind a proxy of a study."""
+    return _part_ns(measured, BACKEND)
 
 
 def memory_bytes(measured: Measured) -> float | None:
@@ -38,6 +42,12 @@ def memory_bytes(measured: Measured) -> float | None:
     return next((one.pss_bytes for one in seen.plateaus if one.name == "end"), None)
 
 
+def _part_ns(measured: Measured, name: str) -> float | None:
+    parts = (part for place in measured.trial.places for part in place.parts)
+    found = next((part for part in parts if part.name == name), None)
+    return None if found is None or found.is_void else found.per_reply_ns
+
+
 def _named(place: WatchedPlace, part: WatchedPart) -> Resource:
     return Resource(
         name=part.name,
@@ -46,6 +56,9 @@ def _named(place: WatchedPlace, part: WatchedPart) -> Resource:
         of_kernel=_of_kernel(part.cpu_user_ns, part.cpu_system_ns),
         memory_bytes=part.memory_end_bytes,
         memory_limit_bytes=part.memory_limit_bytes,
+        descriptors=part.descriptors.open if part.descriptors else None,
+        descriptor_limit=part.descriptors.most if part.descriptors else None,
+        written_bytes=part.written_per_second,
     )
 
 
@@ -66,6 +79,7 @@ def _local(measured: Measured) -> Iterator[Resource]:
     if use is None or cost is None or rate is None:
         return
     cpus = cost * rate / 1e9
+    opened = _descriptors(measured)
     samples = measured.trial.subject_samples
     yield Resource(
         name=SERVER,
@@ -74,4 +88,22 @@ def _local(measured: Measured) -> Iterator[Resource]:
         of_cpus=round(cpus / use.busy, 1) if use.busy else None,
         of_kernel=_of_kernel(measured.server_user_ns, measured.server_system_ns),
         memory_bytes=samples[-1].rss_bytes if samples else None,
+        descriptors=opened.open if opened else None,
+        descriptor_limit=opened.most if opened else None,
+        written_bytes=_written(measured),
     )
+
+
+def _descriptors(measured: Measured) -> Descriptors | None:
+    """The most that were open, with all connections or at the end."""
+    seen = measured.trial.observation
+    every = [one.descriptors for one in seen.plateaus if one.descriptors] if seen else []
+    return max(every, key=lambda one: one.open, default=None)
+
+
+def _written(measured: Measured) -> float | None:
+    """Bytes that went to disks, per second of what was read."""
+    seen = measured.trial.observation
+    if seen is None or seen.written_bytes is None or seen.start_ns is None or seen.end_ns is None:
+        return None
+    return seen.written_bytes * 1e9 / (seen.end_ns - seen.start_ns)

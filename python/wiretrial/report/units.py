@@ -92,6 +92,11 @@ def octets(value: float) -> str:
     return fitting(SIZES, (value,)).text(value)
 
 
+def octets_per_second(value: float) -> str:
+    """So many bytes per second with the unit that fits them."""
+    return fitting(BANDWIDTHS, (value,)).text(value)
+
+
 def percent(share: float) -> str:
     """A share in whole percent."""
     return f"{100 * share:.0f} %"

@@ -116,6 +116,14 @@ class DatabaseFacts(_Part):
     """The most that the subject may have, all its copies together."""
 
 
+class BackendFacts(_Part):
+    """The server that was started behind a subject, which is a proxy, and where."""
+
+    name: str
+    threads: int
+    cpus: tuple[int, ...] = ()
+
+
 class SubjectFacts(_Part):
     """What ran as the subject, and where."""
 
@@ -138,6 +146,8 @@ class SubjectFacts(_Part):
     """None: it had all of its CPUs."""
     database: DatabaseFacts | None = None
     """None: it was given none."""
+    backend: BackendFacts | None = None
+    """None: it answers by itself."""
 
 
 class Driven(_Part):

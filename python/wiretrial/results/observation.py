@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from wiretrial.observation import Descriptors
 
 
 class _Part(BaseModel):
@@ -160,7 +162,7 @@ class SocketUse(_Part):
 
 
 class Plateau(_Part):
-    """Memory at an instant when nothing changes: before the load, with all connections, after."""
+    """Memory and descriptors when nothing changes: before the load, with all connections, after."""
 
     name: Literal["before", "connected", "end"]
     offset_ns: int
@@ -177,6 +179,8 @@ class Plateau(_Part):
     """In the server's network namespace."""
     socket_slab_bytes: int | None = None
     """The sockets themselves, machine-wide."""
+    descriptors: Descriptors | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Open ones of the subject."""
 
 
 class PerConnection(_Part):
@@ -205,6 +209,8 @@ class Observation(_Part):
     involuntary_switches: int | None = None
     run_queue_ns: int | None = None
     """Threads of the subject were ready to run, and waited for a CPU."""
+    written_bytes: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the subject had written to disks."""
     threads_peak: int | None = None
     alone: bool
     """Whether the counters of link and TCP are the subject's only. Else they count both ends of

@@ -23,6 +23,7 @@ SHOWN = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 REPLIES = "replies"
 CONNECTIONS = "connections"
 UPGRADES = "upgrades"
+EVENTS = "events"
 
 
 @cache

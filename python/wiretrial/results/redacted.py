@@ -5,6 +5,8 @@ Knows plans and snapshots; must not know who keeps or shows them. What is sent i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from wiretrial import redaction, redaction_traffic
 from wiretrial.plan import Http, Plan
 from wiretrial.redaction import Secrets
@@ -29,6 +31,9 @@ def plan(whole: Plan) -> Plan:
     changed: dict[str, object] = {"target": target.model_copy(update=shown)}
     if whole.traffic:
         changed["traffic"] = redaction_traffic.redacted(whole.traffic)
+    if whole.publish:
+        publish_url = redaction.url(whole.publish.url)
+        changed["publish"] = whole.publish.model_copy(update={"url": publish_url})
     return whole.model_copy(update=changed)
 
 
@@ -56,15 +61,22 @@ def snapshot(told: Snapshot, secrets: Secrets) -> Snapshot:
                 changed["learned"] = learned.model_copy(update={"excerpt": excerpt})
             return told.model_copy(update=changed)
         case Summary(examples=examples):
-            return summary(told, secrets) if examples else told
+            return summary(told, secrets) if examples or told.published else told
         case _:
             return told
 
 
 def summary(told: Summary, secrets: Secrets) -> Summary:
     """The end of a run without them."""
-    shown = {name: secrets.text(example) for name, example in told.examples.items()}
-    return told.model_copy(update={"examples": shown})
+    changed: dict[str, object] = {"examples": _examples(told.examples, secrets)}
+    if one := told.published:
+        own = {"examples": _examples(one.examples, secrets)}
+        changed["published"] = one.model_copy(update=own)
+    return told.model_copy(update=changed)
+
+
+def _examples(told: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
+    return {name: secrets.text(example) for name, example in told.items()}
 
 
 def fleet(told: Fleet, secrets: Secrets) -> Fleet:

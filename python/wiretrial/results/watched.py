@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from wiretrial.observation import Descriptors
 
 DATABASE: Final = "database"
 """What the database is called that is started for a server of a study."""
+BACKEND: Final = "backend"
+"""The same of what a proxy of a study stands before."""
 SERVER: Final = "server"
 """The server beside it, and one of this machine that nobody named."""
 
@@ -74,6 +78,10 @@ class WatchedPart(_Part):
     shares_group: bool = False
     """Whether limit and throttling are those of a control group that others may be in, too."""
     oom_kills: int | None = None
+    written_bytes: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """To disks."""
+    descriptors: Descriptors | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The most that were seen open, with all connections or at the end."""
     restarts: int = 0
     """Times that another process took its place in the span."""
     has_ended: bool = False
@@ -110,6 +118,11 @@ class WatchedPart(_Part):
         return self._rate(self.cpu_ns)
 
     @property
+    def written_per_second(self) -> float | None:
+        """Bytes that went to disks."""
+        return None if self.is_void else self._rate(self.written_bytes, 1e9)
+
+    @property
     def throttled_share(self) -> float | None:
         """Share of its limit's periods in which it was stopped; None: it has no limit."""
         if not self.periods or self.throttled_periods is None:
@@ -121,8 +134,10 @@ class WatchedPart(_Part):
             return None
         return ns / self.span.replies
 
-    def _rate(self, ns: int | None) -> float | None:
-        return None if ns is None or self.span is None else ns / self.span.length_ns
+    def _rate(self, grown: int | None, per_ns: float = 1.0) -> float | None:
+        if grown is None or self.span is None:
+            return None
+        return grown * per_ns / self.span.length_ns
 
 
 class WatchedPlace(_Part):

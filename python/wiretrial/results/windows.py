@@ -94,9 +94,12 @@ def message_ns(summary: Summary) -> float:
 
 
 def streams_in_flight(summary: Summary, plan: Plan) -> float | None:
-    """Streams open at once on a connection, on average (Little's law); None: HTTP/1.1."""
+    """Streams open at once on a connection, on average (Little's law).
+
+    None: HTTP/1.1, or streams of events, which are open throughout.
+    """
     elapsed = summary.measure_end_ns - summary.first_send_ns
     is_one = summary.http2 is None and summary.http3 is None
-    if is_one or elapsed <= 0:
+    if is_one or plan.target.http.sse or elapsed <= 0:
         return None
     return message_ns(summary) / elapsed / plan.load.connections

@@ -59,6 +59,13 @@ def unclaimed(case: Case, spec: Spec) -> str | None:
     )
 
 
+def without_backend(case: Case, spec: Spec) -> str | None:
+    """Why what stands behind it can't be told to do wrong: nothing does. None: it can."""
+    if not case.backend or spec.backend:
+        return None
+    return f"{case.scenario.name} is not measured: no backend stands behind {spec.name}"
+
+
 def _traffic_refusal(case: Case, found: Verification) -> str | None:
     """Why its entries are not asked. A subject that names no traffic is verified by the rehearsal.
 
@@ -119,7 +126,7 @@ def workload_of(case: Case) -> Workload:
         table_size=case.styx.table_size,
         lobby=case.styx.lobby,
         held=case.is_held,
-        broadcast=case.contract == "ws-broadcast",
+        broadcast=case.contract in ("ws-broadcast", "push"),
         streams=case.grpc.kind != "unary",
         copies=case.copies != 1,
     )

@@ -14,7 +14,7 @@ from wiretrial.engine import Engine
 from wiretrial.machine import pinning, preflight
 from wiretrial.machine.cpu_limits import Group
 from wiretrial.machine.namespaces import Namespace
-from wiretrial.results.model import DatabaseFacts, SubjectFacts
+from wiretrial.results.model import BackendFacts, DatabaseFacts, SubjectFacts
 from wiretrial.studies import environments, observed
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.fields import FIT
@@ -70,7 +70,8 @@ class Bench:
                     # Where others reach it, not loopback.
                     host=engine.server_host,
                     delay_ms=case.delay_ms,
-                    database_cpus=cpus.others,
+                    behind_cpus=cpus.others,
+                    backend_flags=case.backend,
                 )
                 stack.enter_context(copies).wait_ready(_claims(case))
                 if limit:
@@ -145,6 +146,7 @@ class Running:
             primed_ns=self.case.priming_ns,
             limit=observed.limited(self.limit) if self.limit else None,
             database=self._database(),
+            backend=self._backend(),
         )
 
     def _database(self) -> DatabaseFacts | None:
@@ -153,6 +155,14 @@ class Running:
             return None
         return DatabaseFacts(
             version=f"PostgreSQL {database.version()}", cpus=started.cpus, connections=database.POOL
+        )
+
+    def _backend(self) -> BackendFacts | None:
+        started = self.copies.backend
+        if started is None:
+            return None
+        return BackendFacts(
+            name=started.subject.spec.name, threads=started.threads, cpus=started.cpus
         )
 
     def facts_since(self, before: SubjectFacts) -> SubjectFacts:

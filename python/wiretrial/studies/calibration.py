@@ -64,6 +64,8 @@ UPPER = 0.75
 """The quantile of the intervals that counts: a disturbance can only make them slower."""
 
 REFERENCE = "reference"
+OFFERING = "reference-http3"
+"""The same where it offers HTTP/2 inside TLS, and HTTP/3."""
 
 
 class Calibration(BaseModel):
@@ -97,17 +99,22 @@ def ensure(
     """What was kept of the occasion, and in the time that is left, what is missing of it."""
     file = _file(occasion)
     kept = _read(results, file)
-    missing = [case for case in _distinct(study, cases) if kept.ceiling(study, case) is None]
+    missing = [
+        case
+        for case in _distinct(study, cases)
+        # How many copies come is decided by who publishes: there is no ceiling to be found so.
+        if case.publishing is None and kept.ceiling(study, case) is None
+    ]
     paced = kept.pacing is None and any(isinstance(c.load.executor, OpenLoop) for c in study.cases)
     chosen, length_ns = _fitting(missing[:MOST_LOADS], budget_ns)
     if not chosen:
         return kept
     yield Preparing(REFERENCE, "calibrate against")
     found, pacing = dict(kept.ceilings), kept.pacing
-    for environment in dict.fromkeys(_place(case) for case in chosen):
-        here = [case for case in chosen if _place(case) == environment]
+    for place in dict.fromkeys(map(_stand, chosen)):
+        here = [case for case in chosen if _stand(case) == place]
         try:
-            with _reference(study, engine, environment) as ask:
+            with _reference(study, engine, *place) as ask:
                 for case in here:
                     if ceiling := _ceiling(ask(_closed(case), length_ns)):
                         found[load_of(study, case)] = ceiling
@@ -139,6 +146,12 @@ def _place(case: Case) -> str:
     return environments.without_link(case.scenario.environment)
 
 
+def _stand(case: Case) -> tuple[str, str]:
+    """The same, and which reference server answers there."""
+    is_offered = case.protocol in SECURE and case.http.version != "1.1"
+    return _place(case), OFFERING if is_offered else REFERENCE
+
+
 def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
     """One case for each load that the reference server can answer; closed loops come first."""
     first = sorted(cases, key=lambda case: not isinstance(case.load.executor, ClosedLoop))
@@ -156,9 +169,8 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
 
 def _is_plain(case: Case) -> bool:
     """Whether there is a throughput to reach, and the reference server does without being told."""
-    # It offers no other version of HTTP inside TLS, and so no calls.
-    is_one = case.http.version == "1.1" and case.contract != calls.CONTRACT
-    is_offered = is_one or case.protocol not in SECURE
+    # Calls say no version of HTTP, and the server for those offers none but 1.1 inside TLS.
+    is_offered = case.contract != calls.CONTRACT or case.protocol not in SECURE
     is_kept = not case.is_held and case.websocket.deflate is None
     return is_kept and is_offered and case.traffic is None
 
@@ -166,7 +178,7 @@ def _is_plain(case: Case) -> bool:
 def _fitting(cases: Sequence[Case], budget_ns: int) -> tuple[Sequence[Case], int]:
     """As many as the time allows, and how long each may take."""
     around = WARMUP_NS + AROUND_NS
-    servers = START_NS * len({_place(case) for case in cases})
+    servers = START_NS * len(set(map(_stand, cases)))
     left = budget_ns - servers
     many = min(len(cases), max(0, left // (SHORTEST_NS + around)))
     return (cases[:many], min(LONGEST_NS, left // many - around)) if many else ((), 0)
@@ -177,9 +189,9 @@ _Asks = Callable[[Case, int], list[Snapshot]]
 
 
 @contextlib.contextmanager
-def _reference(study: Study, engine: Engine, environment: str) -> Iterator[_Asks]:
+def _reference(study: Study, engine: Engine, environment: str, name: str) -> Iterator[_Asks]:
     """A reference server, and the generator on the CPUs of the trials."""
-    subject = registry.find(REFERENCE)
+    subject = registry.find(name)
     cpus = pinning.choose(study.server_threads, study.generator_threads)
     with (
         environments.make(environment, engine.binary, cpus=cpus) as isolation,
@@ -197,7 +209,7 @@ def _reference(study: Study, engine: Engine, environment: str) -> Iterator[_Asks
         server.wait_ports()
 
         def ask(case: Case, length_ns: int) -> list[Snapshot]:
-            endpoint, target = server.endpoint(case.protocol), _asked(case)
+            endpoint, target = server.endpoint(case.spoken), _asked(case)
             here: dict[str, object] = {"url": endpoint.url(target.url), "sources": case.sources}
             if endpoint.tls():
                 trusted = {"ca_file": str(endpoint.authority), "server_name": None}

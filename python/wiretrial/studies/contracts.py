@@ -29,12 +29,14 @@ from wiretrial.plan_grpc import Grpc
 from wiretrial.results.model import Scenario
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol
+from wiretrial.words import HTTP
 
 PATHS: dict[ContractName, str] = {
     "http-echo": "/echo",
     "static": "/message",
     "ws-echo": "/",
     "ws-broadcast": "/broadcast",
+    "push": "/subscribe",
     "raw-echo": "",
     "rest": "/test",
     "rpc": "/messages/testing",
@@ -115,6 +117,8 @@ def request(
         case "ws-broadcast":
             message = Message(source=SequencePayload(bytes=int(size or DEFAULT_BYTES[contract])))
             return Request(path, Http(), message, Expect(content=BroadcastContent()))
+        case "push":
+            return Request(path, Http(sse=protocol in HTTP), Message(), Expect())
         case "table":
             return Request(path, Http(), Message(), Expect())
         case "rpc":

@@ -165,7 +165,7 @@ def _trial_ns(study: Study, case: Case) -> int:
 def _beside_ns(case: Case) -> int:
     """What comes before and after the load itself; a primed server meets two, one after another."""
     round_trip_ns = floors.round_trip_ns(case)
-    crossings = (1 + floors.setup_round_trips(case.protocol)) * round_trip_ns
+    crossings = (1 + floors.setup_round_trips(case.spoken)) * round_trip_ns
     loads = 2 if case.priming_ns else 1
     link_ns = LINK_NS if round_trip_ns else 0
     return START_AND_STOP_NS + case.priming_ns + link_ns + loads * crossings

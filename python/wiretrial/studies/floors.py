@@ -10,6 +10,7 @@ from wiretrial.plan import SECURE, ClosedLoop
 from wiretrial.stats.floor import Demand, Floor, floor
 from wiretrial.studies.spec import Browsing, Case
 from wiretrial.subjects.spec import Protocol
+from wiretrial.words import QUIC
 
 
 def told(case: Case) -> Case:
@@ -52,7 +53,9 @@ def _of_browser(case: Case, browsing: Browsing) -> Floor | None:
 
 def setup_round_trips(protocol: Protocol) -> int:
     """How often a connection's set-up crosses the path and comes back: TCP, TLS 1.3, an upgrade,
-    and the greeting of Socket.IO, which is answered."""
+    and the greeting of Socket.IO, which is answered. QUIC has TLS in its own set-up."""
+    if protocol == QUIC:
+        return 1
     upgraded = "ws" in protocol
     return 1 + (protocol in SECURE) + upgraded + protocol.startswith("socketio")
 
@@ -65,7 +68,7 @@ def _setup_ns(case: Case) -> int:
     if each == 1:
         # Counted with the one exchange.
         return 0
-    return setup_round_trips(case.protocol) * round_trip_ns(case) // each
+    return setup_round_trips(case.spoken) * round_trip_ns(case) // each
 
 
 def exchange_ns(case: Case) -> int:
@@ -79,7 +82,7 @@ def round_trips(case: Case) -> int:
     """How often an exchange crosses the path and comes back."""
     if case.load.requests_per_connection != 1:
         return 1
-    return 1 + setup_round_trips(case.protocol)
+    return 1 + setup_round_trips(case.spoken)
 
 
 def round_trip_ns(case: Case) -> int:

@@ -108,8 +108,10 @@ def window_of(
 def is_rate_given(plan: Plan) -> bool:
     """Whether it is not the server who sets the pace, as long as it keeps up."""
     executor = plan.load.executor
-    return isinstance(executor, OpenLoop) or (
-        isinstance(executor, AfterResponse) and executor.pause_ns > 0
+    return (
+        plan.publish is not None
+        or isinstance(executor, OpenLoop)
+        or (isinstance(executor, AfterResponse) and executor.pause_ns > 0)
     )
 
 
@@ -120,7 +122,8 @@ def is_opening(plan: Plan) -> bool:
 
 def _holds_streams(plan: Plan) -> bool:
     """Whether streams of events are held that may be silent."""
-    return plan.target.http.sse and isinstance(plan.load.executor, Hold)
+    silent = plan.target.http.sse and plan.publish is None
+    return silent and isinstance(plan.load.executor, Hold)
 
 
 def judge(

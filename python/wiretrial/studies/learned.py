@@ -54,7 +54,7 @@ def learns(plan: Plan) -> bool:
     """Whether nobody says what a right reply is: to the one message, or to some route."""
     if plan.traffic is not None:
         return bool(unchecked(plan.traffic))
-    if plan.target.http.sse:
+    if plan.hears_events:
         return False
     scheme = plan.target.url.partition("://")[0].lower()
     return scheme in HTTP and isinstance(plan.target.expect.content, AutoContent | LearnedContent)

@@ -35,7 +35,11 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         running.hold()
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()
-    found = listeners.Found(running.copies.pids) if running else listeners.of_url(plan.target.url)
+    found = (
+        listeners.Found(running.copies.pids)
+        if running
+        else listeners.of_url(plan.target.url, over_udp=plan.target.http.over_udp)
+    )
     with _naming(case), _watching(stand, plan) as watching:
         with Recording(
             bench.engine,
@@ -43,7 +47,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
             found.pids,
             stall.watch(case),
             found.unseen,
-            allowed_errors=bench.study.allow_errors,
+            allowed_errors=bench.study.allowed_errors_of(case),
             learned=case.scenario.learned,
             keeps_secrets=bench.study.keeps_secrets,
             watching=watching,
@@ -63,12 +67,15 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
 
 
 def _watching(stand: Stand, plan: Plan) -> AbstractContextManager[Watching | None]:
-    """A server with a database: the CPU of each is told apart. Of others, nothing is watched."""
+    """A server with something behind it: the CPU of each is told apart. Else nothing is watched."""
     running = stand.running
-    database = running.copies.database if running else None
-    if running is None or database is None:
+    if running is None:
         return nullcontext()
-    found = [_part(watched.DATABASE, database.pid)]
+    database, backend = running.copies.database, running.copies.backend
+    found = [_part(watched.DATABASE, database.pid)] if database else []
+    found += [_part(watched.BACKEND, backend.pid)] if backend else []
+    if not found:
+        return nullcontext()
     if len(running.copies.servers) == 1:
         found.insert(0, _part(watched.SERVER, running.first.pid))
     return Watching.of(found, stand.bench.engine.binary, plan.stop.duration_ns)

@@ -89,6 +89,7 @@ def observation(seen: Seen, window: Window, origin: Origin) -> Observation:
             "voluntary_switches": span.growth(lambda detail: detail.threads.voluntary_switches),
             "involuntary_switches": span.growth(lambda detail: detail.threads.involuntary_switches),
             "run_queue_ns": span.growth(lambda detail: detail.threads.run_queue_ns),
+            "written_bytes": span.growth(lambda detail: detail.written_bytes),
             "cpus": _cpus(span),
             "link": _link(span, origin),
             "tcp": TcpUse(**tcp) if (tcp := span.growths(lambda detail: detail.tcp)) else None,

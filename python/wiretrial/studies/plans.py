@@ -44,6 +44,7 @@ def plan_of(
 ) -> Plan:
     """The load plan of one trial. `addresses`: where the server's copies are, where it has any."""
     stop, phases, threads = _stop(study, case), _phases(study, case), study.generator_threads
+    published = case.publishing
     if case.is_held:
         threads = max(threads, preflight.threads_for(case.load.connections))
     return Plan(
@@ -53,6 +54,7 @@ def plan_of(
         stop=stop,
         phases=phases,
         generator=GeneratorSettings(threads=threads, cpus=cpus.generator),
+        publish=None if published is None else published.plan(url, phases.warmup_ns),
     )
 
 

@@ -294,7 +294,8 @@ def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | No
         if answering.verified is None:
             return f"{name} is not measured: {answering.reason}"
         assert answering.subject is not None
-        refused = admission.unclaimed(case, answering.subject.spec)
+        spec = answering.subject.spec
+        refused = admission.unclaimed(case, spec) or admission.without_backend(case, spec)
         if refused := refused or admission.refusal(case, answering.verified):
             return refused
     assert subject.verified is not None

@@ -79,7 +79,8 @@ class Recording:
             if self._observer and self._observer.alone
             else shapers.UNLIMITED
         )
-        self._server_cpus = len(os.sched_getaffinity(server_pids[0])) if server_pids else 1
+        usable = set[int]().union(*map(os.sched_getaffinity, server_pids))
+        self._server_cpus = max(len(usable), 1)
         self._connected = False
         self._over = False
         self._run: Run = engine.run(plan)

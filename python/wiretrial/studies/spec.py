@@ -23,6 +23,7 @@ from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies.fields import Fit, IPv6, Knee, Part
+from wiretrial.studies.pushed import Publishing
 from wiretrial.subjects.own import Own
 from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, ContractName, Mode, Protocol, over
 
@@ -41,6 +42,7 @@ _WORDING = (
 
 
 _CALL: Final = {"grpc": True}
+_PUBLISHED: Final = {"publishing": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
@@ -146,8 +148,14 @@ class Case(Part):
     """Starts of the server on addresses of their own; `fit`: as many as descriptors ask for."""
     delay_ms: int = 0
     """How long the server waits in its handler."""
+    backend: tuple[str, ...] = ()
+    """Flags of the server behind a proxy, for what it does wrong; none: it does nothing wrong."""
+    allow_errors: float | None = Field(default=None, ge=0, lt=1)
+    """Instead of the study's."""
     styx: Styx = Field(default_factory=Styx)
     """Players and tables, where the contract is `table`."""
+    publishing: Publishing | None = None
+    """What is published while its connections are held, and each of them is told."""
     rate_from: RateFrom | None = None
     """The rate of its open loop comes from what others reached; until then it stands at 1."""
     knee: Knee | None = None
@@ -159,7 +167,7 @@ class Case(Part):
 
     @property
     def spoken(self) -> Protocol:
-        """The protocol, by the name under which subjects are verified: of HTTP/2, its own.
+        """The protocol, by the name under which subjects are verified: HTTP/2 and 3 have their own.
 
         Traffic is verified by its rehearsal, whatever it goes over.
         """
@@ -303,7 +311,10 @@ class Study(Part):
                         # Where there is none, studies are what they were before there was any.
                         **({} if any(case.own for case in self.cases) else {"own": True}),
                         **({} if any(case.cpus for case in self.cases) else {"cpus": True}),
+                        **({} if any(case.backend for case in self.cases) else {"backend": True}),
+                        "allow_errors": True,
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
+                        **({} if any(case.publishing for case in self.cases) else _PUBLISHED),
                         "fields": True,
                         "scenario": dict.fromkeys(_TOLD, True),
                     }
@@ -370,6 +381,10 @@ class Study(Part):
         if not case.is_of(occasion):
             return 0
         return self.trials if case.trials is None else min(case.trials, self.trials)
+
+    def allowed_errors_of(self, case: Case) -> float:
+        """The share of the case's messages that may fail."""
+        return self.allow_errors if case.allow_errors is None else case.allow_errors
 
     def threads_of(self, case: Case) -> int:
         """The threads of the case's server."""

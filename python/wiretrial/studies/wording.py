@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wiretrial.machine import links
-from wiretrial.studies import environments
+from wiretrial.studies import behind, environments
 from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 
 Level = int | float | str
@@ -18,7 +18,7 @@ BEFORE = (
     *("call", "payload", "messages_per_call", "http", "header_profile", "connections", "streams"),
     *("depth", "pack", "requests_per_connection", "requests", "requests_each", "table_size"),
 )
-BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus")
+BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus", "backend")
 """Factors that a workload's description names before and behind how it is sent."""
 _UNTOLD = {"http": "1.1", "lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
 """Levels that are no news."""
@@ -62,7 +62,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
         "client": "streams from the client",
         "bidi": "streams both ways",
     },
-    "http": {"1.1": "HTTP/1.1", "2": "HTTP/2"},
+    "http": {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"},
     "streams": {1: "1 stream on each"},
     "messages_per_call": {1: "1 message per call"},
     "payload": {"json": "64 bytes of JSON"},
@@ -77,6 +77,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
     "pacing": {"phased": "each at a phase of its own", "after-response": "each after its response"},
     "delay_ms": {0: "no work"},
     "cpus": {1: "1 CPU"},
+    "backend": {behind.RIGHT: "a backend that is right"},
 }
 """Levels with words of their own."""
 _FACTORS = {
@@ -100,5 +101,7 @@ _FACTORS = {
     "server_threads": "{} server threads",
     "cpus": "{:g} CPUs",
     "share": "at {:.0%} of its capacity",
+    "backend": "a backend with {}",
+    "publish": "{:g} events/s",
 }
 """All others."""

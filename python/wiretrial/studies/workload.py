@@ -30,12 +30,14 @@ from wiretrial.studies.ways import Label
 from wiretrial.studies.wording import Level
 from wiretrial.subjects.spec import (
     DRIVEN,
-    HTTP2,
     PROTOCOLS_OF,
+    PROXY,
     TRAFFIC,
     ContractName,
     Mode,
     Protocol,
+    scheme,
+    version_of,
 )
 
 Factors = dict[str, Sequence[Level | None]]
@@ -48,10 +50,12 @@ _ORDER = (
     *("header_profile", "streams"),
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "cpus", "pacing", "table_size", "lobby", "share"),
+    "backend",
+    "publish",
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
-    *("users", "arrivals", "streams", "messages_per_call"),
+    *("users", "arrivals", "streams", "messages_per_call", "publish"),
 )
 """Factors of which `--quick` keeps some levels."""
 
@@ -128,13 +132,17 @@ class Workload(Part):
     def _common(self) -> Self:
         if self.contract == TRAFFIC and "traffic" not in self.marks:
             raise ValueError('name a file instead of the contract: traffic = "shop.toml"')
+        if self.contract == PROXY:
+            raise ValueError(
+                "a proxy is asked for what stands behind it: name one of its other contracts"
+            )
         for protocol in self.spoken:
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
-            if protocol in HTTP2:
-                of = HTTP2[protocol]
-                raise ValueError(f'{protocol} is said as: protocol = "{of}" and http = "2"')
+            if (version := version_of(protocol)) != "1.1":
+                said = f'protocol = "{scheme(protocol)}" and http = "{version}"'
+                raise ValueError(f"{protocol} is said as: {said}")
         if self.contract == calls.CONTRACT and self.path is not None:
             raise ValueError("`call` says which method is called: leave `path` out")
         if (self.family is None) != (self.label is None):

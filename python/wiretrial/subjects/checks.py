@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from wiretrial.plan import HttpVersion
+from wiretrial.plan import AnyHttpVersion
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.spec import Part
 
@@ -36,8 +36,9 @@ class Setting:
 STANDARD = Setting()
 SEVERAL_THREADS = Setting(threads=2)
 
-HTTP_1: frozenset[HttpVersion] = frozenset({"1.1"})
-HTTP_2: frozenset[HttpVersion] = frozenset({"2"})
+HTTP_1: frozenset[AnyHttpVersion] = frozenset({"1.1"})
+HTTP_2: frozenset[AnyHttpVersion] = frozenset({"2"})
+HTTP_3: frozenset[AnyHttpVersion] = frozenset({"3"})
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Check:
     setting: Setting = STANDARD
     inside_tls: bool = True
     """False where TLS has no counterpart of what is checked."""
-    http: frozenset[HttpVersion] = HTTP_1 | HTTP_2
+    http: frozenset[AnyHttpVersion] = HTTP_1 | HTTP_2 | HTTP_3
     """Versions of HTTP that have what is checked."""
 
 
@@ -90,9 +91,8 @@ def address() -> Check:
     """It listens where it is told and nowhere else: copies share their ports."""
 
     def check(endpoint: Endpoint) -> None:
-        elsewhere = (ELSEWHERE, endpoint.port)
         try:
-            socket.create_connection(elsewhere, timeout=endpoint.deadline_s).close()
+            endpoint.knock(ELSEWHERE)
         except ConnectionRefusedError:
             return
         raise Broken(f"it listens on {ELSEWHERE} too, but was told {endpoint.host}")
@@ -158,19 +158,24 @@ def concurrency(begin: Begin) -> tuple[Check, ...]:
     )
 
 
-def half_open(begin: Begin, *half_ways: HalfWay) -> tuple[Check, ...]:
-    """Peers that stop in the middle, or vanish there, while another is answered."""
+def half_open(
+    begin: Begin, *half_ways: HalfWay, silent: HalfWay = Endpoint.connect_plain
+) -> tuple[Check, ...]:
+    """Peers that stop in the middle, or vanish there, while another is answered.
+
+    `silent`: those that connect and say nothing, not even a TLS greeting.
+    """
     answer = exchange(begin).function
 
     def stay(endpoint: Endpoint) -> None:
         with ExitStack() as stack:
-            for half_way in (_silent, *half_ways):
+            for half_way in (silent, *half_ways):
                 for _ in range(PEERS):
                     stack.enter_context(half_way(endpoint))
             answer(endpoint)
 
     def vanish(endpoint: Endpoint) -> None:
-        for half_way in (_silent, *half_ways):
+        for half_way in (silent, *half_ways):
             for _ in range(PEERS):
                 reset(half_way(endpoint))
         answer(endpoint)
@@ -185,8 +190,3 @@ def reset(connection: socket.socket) -> None:
     """Drops a connection as a crashed peer does: by RST."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
-
-
-def _silent(endpoint: Endpoint) -> socket.socket:
-    """A peer that connects and says nothing, not even a TLS greeting."""
-    return endpoint.connect_plain()

@@ -32,7 +32,6 @@ from wiretrial.subjects.spec import (
     Part,
     Protocol,
     Subject,
-    version_of,
 )
 from wiretrial.subjects.verify import Outcome, outcome_of
 from wiretrial.words import CALLS, HTTP
@@ -80,7 +79,7 @@ class _Place:
             mode=self.mode,
             iterations=iterations,
             authority=endpoint.authority if self.protocol in SECURE else None,
-            http=version_of(self.protocol),
+            http="2" if self.protocol in HTTP2 else "1.1",
         )
 
 
@@ -276,13 +275,8 @@ def _content(endpoint: Endpoint) -> bytes:
 def _reference(engine: Path, name: str, *flags: str) -> Iterator[Server]:
     """The reference server, with flags for what it does wrong."""
     subject = registry.find(name)
-    right = subject.configuration("default")
-    wrong = right.model_copy(update={"command": (*right.command, *flags)})
-    spec = subject.spec.model_copy(update={"configurations": {"default": wrong}})
     made = build.install(subject, engine)
-    with Server(
-        subject.model_copy(update={"spec": spec}), made, "default", engine=engine
-    ) as server:
+    with Server(subject.with_flags(flags), made, "default", engine=engine) as server:
         server.wait_ports()
         yield server
 

@@ -1,7 +1,7 @@
-"""Verification of HTTP/2 by the engine that measures: many streams of several connections at once.
+"""Verification of HTTP/2 and HTTP/3 by the engine: many streams of several connections at once.
 
-Knows the engine, which asks and judges every byte; must not know how a server is started. The other
-checks of HTTP/2 are made by a codec that is not ours.
+Knows the engine, which measures and judges every byte; must not know how a server is started. The
+other checks of them are made by codecs that are not ours.
 """
 
 from __future__ import annotations
@@ -36,7 +36,13 @@ from wiretrial.subjects.checks import STANDARD
 from wiretrial.subjects.checks_http import ECHO_PATH, MESSAGE_PATH
 from wiretrial.subjects.echo_parts import REPEATED, SERVICE, message
 from wiretrial.subjects.endpoint import Endpoint, payload
-from wiretrial.subjects.spec import HTTP2, ConfigurationName, ContractName, Protocol, Spec
+from wiretrial.subjects.spec import (
+    ConfigurationName,
+    ContractName,
+    Protocol,
+    Spec,
+    version_of,
+)
 from wiretrial.subjects.verify import (
     CHECK_LIMIT_S,
     ENDING_S,
@@ -71,7 +77,7 @@ class _Parts:
 def verify(
     spec: Spec, configuration: ConfigurationName, start: Start, engine: Engine
 ) -> Iterator[Outcome]:
-    """What it claims over HTTP/2, calls of gRPC too, asked by the engine."""
+    """What it claims over HTTP/2 and HTTP/3, calls of gRPC too, asked by the engine."""
     setting = replace(STANDARD, threads=max(STANDARD.threads, spec.least_threads))
     for contract, protocol in spec.claims():
         for what, asked in _asked(contract, protocol):
@@ -88,9 +94,10 @@ def verify(
 
 def _asked(contract: ContractName, protocol: Protocol) -> Iterator[tuple[str, _Parts]]:
     """What is asked, and its name."""
-    if protocol in HTTP2 and contract == "static":
+    are_requests = version_of(protocol) != "1.1"
+    if are_requests and contract == "static":
         yield "requests", _Parts(MESSAGE_PATH, Message(), LearnedContent())
-    elif protocol in HTTP2 and contract == "http-echo":
+    elif are_requests and contract == "http-echo":
         for size in ECHOED_BYTES:
             sent = Message(source=SequencePayload(bytes=size))
             yield f"messages of {size:,} bytes", _Parts(ECHO_PATH, sent, EchoContent())
@@ -138,7 +145,7 @@ def _plan(endpoint: Endpoint, asked: _Parts) -> Plan:
     return Plan(
         target=Target(
             url=endpoint.url(asked.path),
-            http=Http(version="2") if endpoint.protocol in HTTP2 else Http(),
+            http=Http(version=version_of(endpoint.protocol)),
             grpc=asked.grpc,
             tls=Tls(ca_file=str(endpoint.authority) if endpoint.authority else None),
             message=asked.message,

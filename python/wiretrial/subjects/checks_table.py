@@ -39,7 +39,7 @@ DENIED = 2
 """The status of what is not granted."""
 UNKNOWN, NOT_NOW = 0, 1
 """Why a packet is bad."""
-DELAYS_MS = (120, 60, 0)
+DELAYS_MS = (600, 300, 0)
 LAST = 2**32 - 1
 """The number of an action after which 0 follows."""
 MOST_LISTED = 100

@@ -12,11 +12,12 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 
 from wiretrial.errors import SubjectFailed
-from wiretrial.plan import SECURE, HttpVersion
+from wiretrial.plan import SECURE, AnyHttpVersion
 from wiretrial.subjects import (
     checks_broadcast,
     checks_grpc,
     checks_http,
+    checks_push,
     checks_raw,
     checks_rest,
     checks_rpc,
@@ -28,7 +29,7 @@ from wiretrial.subjects import (
 from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import Broken, Endpoint, Late
 from wiretrial.subjects.http_connection import HTTP_ERRORS
-from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, ContractName, Protocol
+from wiretrial.subjects.spec import ContractName, Protocol, scheme, version_of
 from wiretrial.words import CALLS, HTTP
 
 _SOURCES = (
@@ -39,6 +40,7 @@ _SOURCES = (
         "*_packets.py",
         "*_connection.py",
         "endpoint.py",
+        "quic_versions.py",
         "database.py",
     ),
     *("driver.py", "relay.py", "verify.py"),
@@ -50,6 +52,8 @@ _OVER_HTTP: dict[ContractName, tuple[Check, ...]] = {
     "rest": checks_rest.REST,
     "rpc": checks_rpc.HTTP,
     "web": checks_web.WEB,
+    # What else a proxy has to do needs a backend that does wrong: `checks_proxy`.
+    "proxy": checks_http.STATIC[:1],
 }
 _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
     "ws-echo": checks_socketio.ECHO,
@@ -59,10 +63,12 @@ _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
 
 def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     """What a subject that claims the contract must pass, in order; the first tells readiness."""
-    if contract == "table":
+    if contract == "push":
+        found = checks_push.PUSH
+    elif contract == "table":
         over_websocket = protocol.endswith(("+ws", "+wss"))
         found = checks_table.MESSAGE if over_websocket else checks_table.STREAM
-    elif protocol in HTTP or protocol in HTTP2:
+    elif scheme(protocol) in HTTP:
         found = _OVER_HTTP[contract]
     elif protocol in CALLS:
         found = checks_grpc.ECHO
@@ -75,7 +81,7 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     else:
         found = checks_raw.ECHO
     asked = (*found, address())
-    version: HttpVersion = "2" if protocol in OVER_HTTP2 else "1.1"
+    version: AnyHttpVersion = "2" if protocol in CALLS else version_of(protocol)
     return tuple(
         check
         for check in asked

@@ -28,8 +28,8 @@ class Copies:
 
     A context manager: leaving it ends all. Without `isolation` they are on 127.0.16.1 and those
     after it; with it, on the addresses of the namespace. They share the CPUs that are given, and
-    one database, on CPUs of its own where there are any. One alone is where it always is, or at
-    `host`.
+    one database or backend, on CPUs of its own where there are any. One alone is where it always
+    is, or at `host`. `backend_flags` are what the backend's command has beside its own words.
     """
 
     def __init__(
@@ -45,7 +45,8 @@ class Copies:
         isolation: Namespace | None = None,
         host: str | None = None,
         delay_ms: int = 0,
-        database_cpus: Sequence[int] = (),
+        behind_cpus: Sequence[int] = (),
+        backend_flags: Sequence[str] = (),
     ) -> None:
         hosts = _hosts(count, isolation) if count > 1 else []
         ports = free_ports(hosts, subject.spec.port_names(), isolation) if hosts else None
@@ -54,7 +55,7 @@ class Copies:
         """Of all copies together; None: the subject needs none."""
         with ExitStack() as started:
             if subject.spec.database:
-                on = database_cpus or cpus
+                on = behind_cpus or cpus
                 self.database = started.enter_context(Database(cpus=on, isolation=isolation))
             for place in hosts or (host,):
                 server = Server(
@@ -69,6 +70,9 @@ class Copies:
                     ports=ports,
                     delay_ms=delay_ms,
                     database=self.database,
+                    backend=self.servers[0].behind if self.servers else None,
+                    behind_cpus=behind_cpus,
+                    backend_flags=backend_flags,
                 )
                 self.servers.append(started.enter_context(server))
             self._started = started.pop_all()
@@ -88,6 +92,11 @@ class Copies:
     def pids(self) -> tuple[int, ...]:
         """What an observer adds up: of each copy, the processes that it is."""
         return tuple(pid for server in self.servers for pid in server.watched)
+
+    @property
+    def backend(self) -> Server | None:
+        """The one behind all copies; None: there is none."""
+        return self.servers[0].backend
 
     def wait_ready(self, claims: Sequence[tuple[ContractName, Protocol]] | None = None) -> None:
         """Returns when every copy keeps these contracts: None, all of its."""

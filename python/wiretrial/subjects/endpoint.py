@@ -5,6 +5,7 @@ Knows addresses, sockets and TLS contexts; must not know contracts.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 from pathlib import Path
@@ -12,8 +13,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import SECURE
+from wiretrial.subjects import quic_versions
 from wiretrial.subjects.database_parts import Asked
-from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, Protocol, scheme
+from wiretrial.subjects.spec import OVER_HTTP2, Protocol, scheme, version_of
+from wiretrial.words import QUIC
 
 DEADLINE_S = 10.0
 """No answer of a check may take longer, where nothing else is said."""
@@ -51,7 +54,8 @@ class Endpoint(BaseModel):
     """No answer may take longer."""
 
     def __str__(self) -> str:
-        return f"{self.protocol} at {self.url()}" if self.protocol in HTTP2 else self.url()
+        is_usual = version_of(self.protocol) == "1.1"
+        return self.url() if is_usual else f"{self.protocol} at {self.url()}"
 
     def url(self, path: str = "") -> str:
         """The URL of `path` here."""
@@ -83,10 +87,24 @@ class Endpoint(BaseModel):
         return secure
 
     def connect_plain(self) -> socket.socket:
-        """A connected socket, without TLS even where the protocol asks for it."""
+        """A connected socket, without TLS even where the protocol asks for it; of UDP for QUIC."""
+        if self.protocol == QUIC:
+            datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            datagrams.settimeout(self.deadline_s)
+            datagrams.connect((self.host, self.port))
+            return datagrams
         plain = socket.create_connection((self.host, self.port), timeout=self.deadline_s)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return plain
+
+    def knock(self, host: str) -> None:
+        """Returns where somebody has this port at `host`, and raises `OSError` where nobody has."""
+        if self.protocol != QUIC:
+            socket.create_connection((host, self.port), timeout=self.deadline_s).close()
+            return
+        # A server on all addresses may answer from another one, which is not heard.
+        with contextlib.suppress(TimeoutError):
+            quic_versions.ask(host, self.port, self.deadline_s)
 
 
 def expect(holds: bool, problem: str) -> None:

@@ -18,7 +18,12 @@ from h2.settings import SettingCodes, Settings
 
 from wiretrial.plan import SECURE
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
-from wiretrial.subjects.http_connection import Answer, Connection, Request, media_type
+from wiretrial.subjects.http_connection import (
+    Answer,
+    Request,
+    StreamedConnection,
+    media_type,
+)
 
 USUAL_WINDOW = 65_535
 """What a client that says nothing allows on a stream (RFC 9113, 6.9.2)."""
@@ -37,7 +42,7 @@ class _Coming:
     is_whole: bool = False
 
 
-class Http2Connection(Connection):
+class Http2Connection(StreamedConnection):
     """A connection of HTTP/2: each request has a stream, and answers come in any order.
 
     `window` is what it allows on each stream; with 0 no content ever comes.
@@ -132,7 +137,6 @@ class Http2Connection(Connection):
         self._has_ended = True
 
     def ping(self) -> None:
-        """Sends a ping and waits for its acknowledgement."""
         self._is_ponged = False
         self._codec.ping(PING)
         self._flush()

@@ -99,6 +99,10 @@ class Connection(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection."""
         self.release().close()
 
     @abstractmethod
@@ -107,6 +111,10 @@ class Connection(ABC):
 
         Whoever encodes them has to send them: their answers are expected.
         """
+
+    def write(self, encoded: bytes) -> None:
+        """Sends encoded requests, or a piece of them."""
+        self.socket.sendall(encoded)
 
     @abstractmethod
     def send_in_chunks(self, request: Request, chunks: int) -> None:
@@ -130,7 +138,7 @@ class Connection(ABC):
 
     def send(self, *requests: Request) -> None:
         """Sends requests, all in one piece."""
-        self.socket.sendall(self.encode(*requests))
+        self.write(self.encode(*requests))
 
     def receive(self, request: Request) -> Answer:
         """Reads one answer; raises unless it is the right one to `request`."""
@@ -143,6 +151,14 @@ class Connection(ABC):
         """One request and its right answer."""
         self.send(request)
         return self.receive(request)
+
+
+class StreamedConnection(Connection):
+    """A connection on which each request has a stream of its own."""
+
+    @abstractmethod
+    def ping(self) -> None:
+        """Sends a ping and waits for its acknowledgement."""
 
 
 class Http1Connection(Connection):

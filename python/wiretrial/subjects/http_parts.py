@@ -1,6 +1,6 @@
 """The parts that every HTTP contract has, for whatever a contract's requests are.
 
-Knows HTTP's own rules, in both versions; must not know routes.
+Knows HTTP's own rules, in each version; must not know routes.
 """
 
 from __future__ import annotations
@@ -9,17 +9,13 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from wiretrial.subjects import checks
-from wiretrial.subjects.any_connection import HttpConversation, connect
-from wiretrial.subjects.checks import HTTP_1, HTTP_2, Check
+from wiretrial.subjects import any_connection, checks
+from wiretrial.subjects.any_connection import HttpConversation, connect, streamed
+from wiretrial.subjects.checks import HTTP_1, HTTP_2, HTTP_3, Check
 from wiretrial.subjects.endpoint import Endpoint, expect
 from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.spec import Part
-
-if TYPE_CHECKING:
-    from wiretrial.subjects.http2_connection import Http2Connection
 
 REQUESTS_AT_ONCE = 20
 CHUNKS = 7
@@ -57,15 +53,15 @@ def of_connections(sample: Sample, begin: checks.Begin) -> tuple[Check, ...]:
         Check("pieces", "request in pieces", _in_pieces(sample)),
         Check("close", "close", _close(sample), http=HTTP_1),
         Check("close", "our end of stream", _left(sample), inside_tls=False, http=HTTP_2),
-        Check("ping", "ping", _ping(sample), http=HTTP_2),
-        *checks.half_open(begin, _half(sample)),
-        Check("half-open", "peers that read nothing", _starving(sample), http=HTTP_2),
+        Check("ping", "ping", _ping(sample), http=HTTP_2 | HTTP_3),
+        *checks.half_open(begin, _half(sample), silent=any_connection.begin),
+        Check("half-open", "peers that read nothing", _starving(sample), http=HTTP_2 | HTTP_3),
         Check(
-            "half-open",
+            "close",
             "a peer that has said all",
             _said_all(sample),
             inside_tls=False,
-            # A connection of HTTP/2 has one end, not one on each side.
+            # A connection of HTTP/2 or HTTP/3 has one end, not one on each side.
             http=HTTP_1,
         ),
         *checks.concurrency(begin),
@@ -124,10 +120,10 @@ def _in_pieces(sample: Sample) -> Callable[[Endpoint], None]:
             whole = connection.encode(request)
             middle = len(whole) // 2
             for at in range(middle):
-                connection.socket.sendall(whole[at : at + 1])
+                connection.write(whole[at : at + 1])
                 if at < PIECES_APART:
                     time.sleep(PIECE_PAUSE_S)
-            connection.socket.sendall(whole[middle:])
+            connection.write(whole[middle:])
             connection.receive(request)
 
     return check
@@ -148,8 +144,9 @@ def _left(sample: Sample) -> Callable[[Endpoint], None]:
     """Who says GOAWAY and ends its side sees the server end its own."""
 
     def check(endpoint: Endpoint) -> None:
-        connection = _multiplexed(endpoint)
-        with connection:
+        from wiretrial.subjects.http2_connection import Http2Connection
+
+        with Http2Connection(endpoint) as connection:
             connection.exchange(sample(0))
             connection.leave()
             connection.end_sending()
@@ -162,8 +159,7 @@ def _ping(sample: Sample) -> Callable[[Endpoint], None]:
     """A ping is acknowledged, between requests and while one is answered."""
 
     def check(endpoint: Endpoint) -> None:
-        connection = _multiplexed(endpoint)
-        with connection:
+        with streamed(endpoint) as connection:
             connection.exchange(sample(0))
             connection.ping()
             connection.send(sample(1))
@@ -177,7 +173,7 @@ def _starving(sample: Sample) -> Callable[[Endpoint], None]:
     """Peers whose windows let nothing through keep nobody else from an answer."""
 
     def check(endpoint: Endpoint) -> None:
-        starving = [_multiplexed(endpoint, 0) for _ in range(checks.PEERS)]
+        starving = [streamed(endpoint, 0) for _ in range(checks.PEERS)]
         try:
             for one in starving:
                 one.send(*(sample(number) for number in range(REQUESTS_AT_ONCE)))
@@ -185,23 +181,16 @@ def _starving(sample: Sample) -> Callable[[Endpoint], None]:
                 connection.exchange(sample(0))
         finally:
             for one in starving:
-                one.release().close()
+                one.close()
 
     return check
-
-
-def _multiplexed(endpoint: Endpoint, window: int | None = None) -> Http2Connection:
-    """A connection of HTTP/2."""
-    from wiretrial.subjects.http2_connection import USUAL_WINDOW, Http2Connection
-
-    return Http2Connection(endpoint, USUAL_WINDOW if window is None else window)
 
 
 def _half(sample: Sample) -> checks.HalfWay:
     def half_way(endpoint: Endpoint) -> socket.socket:
         connection = connect(endpoint)
         whole = connection.encode(sample(0))
-        connection.socket.sendall(whole[: len(whole) // 2])
+        connection.write(whole[: len(whole) // 2])
         return connection.release()
 
     return half_way

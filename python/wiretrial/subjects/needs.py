@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wiretrial.subjects.spec import OVER_HTTP2, Part, Protocol
+from wiretrial.subjects.spec import ON_STREAMS, Part, Protocol
 from wiretrial.words import HTTP
 
 LARGE_BYTES = 64 * 1024
@@ -49,7 +49,7 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
     if workload.requests_per_connection != 1:
         needed.add("many")
     if workload.depth > 1 or workload.pack > 1:
-        asks = workload.protocol in HTTP or workload.protocol in OVER_HTTP2
+        asks = workload.protocol in HTTP or workload.protocol in ON_STREAMS
         needed.add("pipelining" if asks else "in-flight")
     if workload.message_bytes > LARGE_BYTES:
         needed.add("large")

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Literal
 
 from wiretrial.machine import counters, sockets
+from wiretrial.observation import Descriptors
 from wiretrial.subjects.tree import Reading, ThreadReading, Tree
 
 PERIOD_S = 0.2
@@ -42,11 +43,12 @@ class Detail:
     link: dict[str, int]
     tcp: dict[str, int]
     sockets: dict[Side, sockets.Totals]
+    written_bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """Memory at an instant when nothing changes. What can't be read is None."""
+    """Memory and descriptors at an instant when nothing changes. What can't be read is None."""
 
     name: PlateauName
     at_ns: int
@@ -58,6 +60,7 @@ class Plateau:
     tcp_memory_bytes: int | None
     tcp_sockets: int | None
     socket_slab_bytes: int | None
+    descriptors: Descriptors | None = None
 
 
 @dataclass
@@ -171,6 +174,7 @@ class Observer:
             tcp_memory_bytes=counters.tcp_memory_bytes(),
             tcp_sockets=counters.tcp_sockets(self._pid),
             socket_slab_bytes=counters.socket_slab_bytes(),
+            descriptors=self._tree.descriptors() if threads else None,
         )
         return replace(found, took_ns=time.monotonic_ns() - begun)
 
@@ -229,6 +233,7 @@ class Observer:
                     for side, followed in self._followed.items()
                     if (totals := followed.read()) is not None
                 },
+                written_bytes=self._tree.written_bytes(),
             )
         )
 

@@ -89,10 +89,11 @@ def require_start(server: Own, engine: Engine, tell: Tell | None = None) -> None
         with Server(found.subject, found.build, "default", engine=engine.binary) as started:
             started.wait_ready(())
     except SubjectFailed as error:
-        raise SubjectFailed(error.message, error.remedy or _by_hand(server)) from error
+        raise SubjectFailed(error.message, error.remedy or by_hand(server)) from error
 
 
-def _by_hand(server: Own) -> str:
+def by_hand(server: Own) -> str:
+    """How a person sees why it does not start."""
     if server.container:
         return f"see what {server.container.image} prints when it is run by hand"
     return f"run it by hand in {server.folder}: {server.command}"

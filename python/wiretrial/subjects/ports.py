@@ -14,12 +14,17 @@ from collections.abc import Iterable, Sequence
 from wiretrial.errors import SubjectFailed
 from wiretrial.machine import facts
 from wiretrial.machine.namespaces import Namespace
+from wiretrial.subjects.spec import QUIC_PORT
 
 FIRST_PORT = 20_000
 TRIES = 200
 
 _claims: dict[int, socket.socket] = {}
 """What holds each claim of this process; the kernel gives it back with the process."""
+
+_STREAMS = (socket.SOCK_STREAM,)
+_OF_QUIC = (socket.SOCK_STREAM, socket.SOCK_DGRAM)
+"""A server of HTTP/3 may have both ports of a number."""
 
 
 def free_ports(
@@ -37,7 +42,7 @@ def free_ports(
             port = random.randint(FIRST_PORT, last)
             if port in ports.values():
                 continue
-            if isolation or _claim(port, hosts):
+            if isolation or _claim(port, hosts, _OF_QUIC if name == QUIC_PORT else _STREAMS):
                 ports[name] = port
                 break
         else:
@@ -51,7 +56,7 @@ def free_ports(
 
 def claim(port: int, host: str, whose: str) -> None:
     """Takes the one port that a server can listen on; until `release`."""
-    if not _claim(port, [host]):
+    if not _claim(port, [host], _STREAMS):
         raise SubjectFailed(
             f"port {port} of {host}, on which {whose} listens, is in use", "end what listens there"
         )
@@ -65,7 +70,7 @@ def release(ports: Iterable[int]) -> None:
             claim.close()
 
 
-def _claim(port: int, hosts: Sequence[str]) -> bool:
+def _claim(port: int, hosts: Sequence[str], kinds: Sequence[socket.SocketKind]) -> bool:
     # A name without a file: one process of a network namespace can have it, and it never stays.
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
@@ -73,16 +78,18 @@ def _claim(port: int, hosts: Sequence[str]) -> bool:
     except OSError:
         claim.close()
         return False
-    if not all(_is_free(host, port) for host in hosts):
+    if not all(_is_free(host, port, kind) for host in hosts for kind in kinds):
         claim.close()
         return False
     _claims[port] = claim
     return True
 
 
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _is_free(host: str, port: int, kind: socket.SocketKind) -> bool:
+    with socket.socket(socket.AF_INET, kind) as trial:
+        if kind == socket.SOCK_STREAM:
+            # Connections of an earlier server may be waiting there.
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((host, port))
         except OSError:

@@ -15,7 +15,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from wiretrial import launch
@@ -23,14 +24,15 @@ from wiretrial.closing import Closing, end_program, last_words, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.machine.namespaces import Namespace
-from wiretrial.subjects import certificates, runfolder
-from wiretrial.subjects.build import Build
+from wiretrial.subjects import certificates, quic_versions, registry, runfolder
+from wiretrial.subjects.build import Build, install
 from wiretrial.subjects.contracts import probe
 from wiretrial.subjects.database import Database
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.ports import claim, free_ports, release
 from wiretrial.subjects.spec import (
     PORT_OF,
+    QUIC_PORT,
     TRAFFIC,
     WATCHED,
     ConfigurationName,
@@ -46,6 +48,8 @@ STOP_LIMIT_S = launch.STOP_GRACE_S + launch.KILL_LIMIT_S + 5.0
 KEEPER_LIMIT_S = 30.0
 """How long a keeper may take to start; one that ended is seen at once."""
 READY_PAUSE_S = 0.01
+KNOCK_S = 1.0
+"""How long a port is asked at a time."""
 
 
 class Server(Closing):
@@ -54,8 +58,9 @@ class Server(Closing):
     `isolation` is a network namespace to run it in, over loopback without. `host` is the address
     that it gets: the first of the namespace, or 127.0.0.1. `ports` are free ones by default.
     `values` are what its files and its command name beside what every subject may. A server that
-    needs a database has its own, unless it is given one; `database_cpus` are where that runs, by
-    default the server's.
+    needs a database, or stands before a backend, has its own, unless it is given one; `behind_cpus`
+    are where that runs, by default the server's. `backend_flags` are what the command of a
+    backend of its own has beside its own words.
     """
 
     def __init__(
@@ -73,8 +78,10 @@ class Server(Closing):
         delay_ms: int = 0,
         values: Mapping[str, str] | None = None,
         database: Database | None = None,
-        database_cpus: Sequence[int] = (),
         counts_statements: bool = False,
+        backend: Endpoint | None = None,
+        behind_cpus: Sequence[int] = (),
+        backend_flags: Sequence[str] = (),
     ) -> None:
         most = subject.spec.max_threads
         if most is not None and threads > most:
@@ -85,12 +92,29 @@ class Server(Closing):
             )
         self.subject = subject
         self.threads = threads
+        self.cpus = tuple(cpus)
         self.delay_ms = delay_ms
         self.isolation = isolation
         self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
         self.ports = dict(ports or _ports(subject, self.host, isolation))
         self.folder = runfolder.make(subject.spec.name)
         self.certificate = certificates.make(self.folder, self.host)
+        self.backend: Server | None = None
+        """The server behind it that was started for it; None: there is none, or it was given."""
+        if subject.spec.backend and backend is None:
+            with self._or_nothing():
+                self.backend = _started(
+                    subject.spec.backend,
+                    backend_flags,
+                    engine=engine,
+                    threads=threads,
+                    cpus=behind_cpus or cpus,
+                    isolation=isolation,
+                    host=self.host,
+                )
+            backend = self.backend.endpoint("http")
+        self.behind = backend
+        """Where it hands requests on to; None: it answers them itself."""
         chosen = subject.configuration(configuration)
         filled = {
             "host": self.host,
@@ -105,6 +129,7 @@ class Server(Closing):
             "run": str(self.folder),
             "engine": str(engine),
             **{name: str(port) for name, port in self.ports.items()},
+            **(_named(backend) if backend else {}),
             **(values or {}),
         }
         for name, source in chosen.files.items():
@@ -113,9 +138,10 @@ class Server(Closing):
         self.command = tuple(fill(word, filled) for word in chosen.command)
         self._own_database: Database | None = None
         if subject.spec.database and database is None:
-            database = self._own_database = self._with_database(
-                database_cpus or cpus, counts=counts_statements
-            )
+            with self._or_nothing():
+                database = self._own_database = Database(
+                    cpus=behind_cpus or cpus, isolation=isolation, counts=counts_statements
+                )
         self.database = database
         """What it keeps its data in; None: it needs none."""
         self._oom_kills = facts.oom_kills()
@@ -186,15 +212,17 @@ class Server(Closing):
                 probe(self.endpoint(protocol), contract)
 
     def wait_ports(self) -> None:
-        """Returns when every port of the subject accepts a connection."""
+        """Returns when every port of the subject accepts a connection, or answers QUIC."""
         deadline = time.monotonic() + self.subject.spec.readiness.deadline_s
-        for port in self.ports.values():
-            self._wait_port(port, deadline)
+        for name, port in self.ports.items():
+            self._wait_port(name, port, deadline)
 
     def ended(self) -> str | None:
-        """How the subject ended, in words; None while it runs."""
+        """How the subject, or what was started behind it, ended, in words; None while both run."""
         if self._end is None and select.select([self.pidfd], [], [], 0)[0]:
             self._end = self._how_it_ended()
+        if self._end is None and self.backend and (how := self.backend.ended()):
+            return f"its backend ended: {how}"
         return self._end
 
     def last_words(self) -> str:
@@ -212,12 +240,16 @@ class Server(Closing):
         self._log.close()
         if self._own_database:
             self._own_database.close()
+        if self.backend:
+            self.backend.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         release(self.ports.values())
 
-    def _with_database(self, cpus: Sequence[int], *, counts: bool) -> Database:
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        """Forgets the run folder where what the subject needs can't be started."""
         try:
-            return Database(cpus=cpus, isolation=self.isolation, counts=counts)
+            yield
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             release(self.ports.values())
@@ -268,13 +300,16 @@ class Server(Closing):
             )
         time.sleep(READY_PAUSE_S)
 
-    def _wait_port(self, port: int, deadline: float) -> None:
+    def _wait_port(self, name: str, port: int, deadline: float) -> None:
         while True:
             how = self.ended()
             if how:
                 raise SubjectFailed(f"{self.subject.spec.name} ended at its start: {how}")
             try:
-                socket.create_connection((self.host, port), timeout=1.0).close()
+                if name == QUIC_PORT:
+                    quic_versions.ask(self.host, port, KNOCK_S)
+                else:
+                    socket.create_connection((self.host, port), timeout=KNOCK_S).close()
                 return
             except OSError as error:
                 if time.monotonic() >= deadline:
@@ -286,6 +321,41 @@ class Server(Closing):
                         "raise [readiness] deadline_s, or run it by hand",
                     ) from error
             time.sleep(READY_PAUSE_S)
+
+
+def _started(
+    name: str,
+    flags: Sequence[str],
+    *,
+    engine: Path,
+    threads: int,
+    cpus: Sequence[int],
+    isolation: Namespace | None,
+    host: str,
+) -> Server:
+    """The backend of that name, which listens: a proxy may look for it as it starts."""
+    found = registry.find(name)
+    backend = Server(
+        found.with_flags(flags),
+        install(found, engine),
+        "default",
+        engine=engine,
+        threads=threads,
+        cpus=cpus,
+        isolation=isolation,
+        host=host,
+    )
+    try:
+        backend.wait_ports()
+    except BaseException:
+        backend.close()
+        raise
+    return backend
+
+
+def _named(backend: Endpoint) -> dict[str, str]:
+    """What files and commands call it."""
+    return {"backend_host": backend.host, "backend_port": str(backend.port)}
 
 
 def _ports(subject: Subject, host: str, isolation: Namespace | None) -> dict[str, int]:

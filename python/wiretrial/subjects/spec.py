@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -17,8 +18,8 @@ from wiretrial import suggest
 from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import AnyHttpVersion, HttpVersion
-from wiretrial.words import CALLS, HTTP, MULTIPLEXED
+from wiretrial.plan import AnyHttpVersion
+from wiretrial.words import CALLS, HTTP, MULTIPLEXED, QUIC
 
 SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
@@ -33,6 +34,7 @@ Protocol = Literal[
     "https",
     "h2c",
     "h2",
+    "h3",
     "ws",
     "wss",
     "tcp",
@@ -54,13 +56,17 @@ ContractName = Literal[
     "static",
     "ws-echo",
     "ws-broadcast",
+    "push",
     "rpc",
     "raw-echo",
     "grpc-echo",
     "table",
     "web",
+    "proxy",
     "traffic",
 ]
+PROXY: ContractName = "proxy"
+"""Of what stands before another server and hands requests on to it."""
 TRAFFIC: ContractName = "traffic"
 """What a traffic file says: no contract of ours, but requests with their right replies."""
 ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -72,17 +78,22 @@ HTTP2: dict[Protocol, Protocol] = dict(zip(MULTIPLEXED, HTTP, strict=True))
 
 OVER_HTTP2: frozenset[Protocol] = frozenset((*HTTP2, *CALLS))
 """All that is spoken on streams of HTTP/2."""
-
+ON_STREAMS: frozenset[Protocol] = frozenset((*OVER_HTTP2, QUIC))
+"""All that is spoken on streams, those of QUIC too."""
+_REQUESTS: tuple[Protocol, ...] = (*HTTP, *HTTP2, QUIC)
+"""Requests in each version of HTTP."""
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
-    "http-echo": (*HTTP, *HTTP2),
-    "static": (*HTTP, *HTTP2),
+    "http-echo": _REQUESTS,
+    "static": _REQUESTS,
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
     "ws-broadcast": ("ws", "wss"),
-    "rest": (*HTTP, *HTTP2),
-    "rpc": (*HTTP, *HTTP2, "socketio+ws", "socketio+wss"),
+    "push": (*HTTP, "ws", "wss"),
+    "rest": _REQUESTS,
+    "rpc": (*_REQUESTS, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
     "grpc-echo": CALLS,
     "web": HTTP,
+    "proxy": (*HTTP, *HTTP2),
     "traffic": (*HTTP, "ws", "wss", "socketio+ws", "socketio+wss"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
@@ -90,6 +101,9 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
 
 DRIVEN: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo", "grpc-echo")
 """What client drivers ask of a server."""
+
+QUIC_PORT = "quic_port"
+"""The placeholder of a port of UDP; that of TCP with the same number is free, too."""
 
 PORT_OF: dict[Protocol, str] = {
     "http": "port",
@@ -99,6 +113,7 @@ PORT_OF: dict[Protocol, str] = {
     "grpc": "port",
     "https": "tls_port",
     "h2": "tls_port",
+    QUIC: QUIC_PORT,
     "wss": "tls_port",
     "socketio+wss": "tls_port",
     "grpcs": "tls_port",
@@ -115,7 +130,7 @@ PORT_OF: dict[Protocol, str] = {
 
 PLACEHOLDERS = frozenset(
     {"host", "threads", "delay_ms", "cert", "key", "source", "build", "prefix", "run", "engine"}
-    | {"cpus"}
+    | {"cpus", "backend_host", "backend_port"}
     | set(PORT_OF.values())
 )
 """What `{name}` may stand in a command and in a file that is rendered for a run."""
@@ -161,6 +176,9 @@ Part = Literal[
     "updates",
     "cached",
     "session",
+    "kept",
+    "once",
+    "cut",
 ]
 """What a check of a contract, or of a client driver, is about."""
 
@@ -291,6 +309,9 @@ class Spec(_Record):
     """Seconds for which a server that compiles itself as it runs is asked before each trial."""
     database: Literal["postgresql"] | None = None
     """What it keeps its data in: started for each of its starts, and named in its environment."""
+    backend: Literal["reference"] | None = None
+    """The server of the catalogue before which it stands: started before each of its starts, where
+    `{backend_host}` and `{backend_port}` say."""
     version: Version
     shared: tuple[str, ...] = ()
     """Folders of the catalogue's `_shared` that the build finds at `{build}/shared/NAME`."""
@@ -332,6 +353,8 @@ class Spec(_Record):
             raise ValueError(
                 'a server of the contract web has database = "postgresql", no other has'
             )
+        if (PROXY in self.contracts) != (self.backend is not None):
+            raise ValueError('a server of the contract proxy has backend = "reference", no other')
         carried = {protocol for name in kept for protocol in PROTOCOLS_OF[name]}
         for protocol in self.speaks:
             if protocol not in carried:
@@ -345,8 +368,10 @@ class Spec(_Record):
     def _check_driver(self) -> None:
         if self._kept() or not self.modes:
             raise ValueError("a client has `modes` (kept, fresh), and no `contracts` or `traffic`")
-        if self.database:
-            raise ValueError("database: a client has none")
+        if QUIC in self.speaks:
+            raise ValueError(f"speaks {QUIC}: client drivers are not measured over HTTP/3")
+        if self.database or self.backend:
+            raise ValueError("a client has no `database` and no `backend`")
         if self.priming_s:
             raise ValueError("priming_s: a client has iterations before its first repetition")
 
@@ -411,6 +436,15 @@ class Subject(_Record):
                 total.update(content)
         return total.hexdigest()
 
+    def with_flags(self, flags: Sequence[str]) -> Subject:
+        """The same, started with these words behind its own in each configuration."""
+        changed = {
+            name: one.model_copy(update={"command": (*one.command, *flags)})
+            for name, one in self.spec.configurations.items()
+        }
+        spec = self.spec.model_copy(update={"configurations": changed})
+        return self.model_copy(update={"spec": spec})
+
     def configuration(self, name: ConfigurationName) -> Configuration:
         """The named configuration."""
         found = self.spec.configurations.get(name)
@@ -439,20 +473,26 @@ def load(folder: Path) -> Subject:
 
 
 def scheme(protocol: Protocol) -> str:
-    """The scheme of its URLs: not a name of its own for HTTP/2."""
-    return HTTP2.get(protocol, protocol)
+    """The scheme of its URLs: not a name of its own for HTTP/2 and HTTP/3."""
+    return "https" if protocol == QUIC else HTTP2.get(protocol, protocol)
 
 
-def version_of(protocol: Protocol) -> HttpVersion:
-    """The version of HTTP, which is the usual one for all that is not HTTP/2."""
+def version_of(protocol: Protocol) -> Literal["1.1", "2", "3"]:
+    """The version of HTTP, which is the usual one for all that has no names of its own for it."""
+    if protocol == QUIC:
+        return "3"
     return "2" if protocol in HTTP2 else "1.1"
 
 
 def over(protocol: Protocol, version: AnyHttpVersion) -> Protocol:
     """The protocol that a URL with the scheme `protocol` is spoken to in, in a version of HTTP."""
-    if version in ("1.1", "3"):
-        return protocol
-    return next((name for name, of in HTTP2.items() if of == protocol), protocol)
+    match version:
+        case "1.1":
+            return protocol
+        case "3":
+            return QUIC if protocol == "https" else protocol
+        case _:
+            return next((name for name, of in HTTP2.items() if of == protocol), protocol)
 
 
 def fill(text: str, values: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial.machine.counters import PAGE_BYTES, TICK_NS, read
+from wiretrial.observation import Descriptors
 
 CLOCK_RESOLUTION_NS = 1
 _SCHEDULER_TELLS = Path("/proc/self/schedstat").exists()
@@ -130,6 +131,33 @@ class Tree:
             },
         )
 
+    def written_bytes(self) -> int | None:
+        """What went to disks, with that of children that were waited for.
+
+        None where one of the processes may not be asked.
+        """
+        total = 0
+        for pid in self.members:
+            written = _written_bytes(pid)
+            if written is None:
+                return None
+            total += written
+        return total
+
+    def descriptors(self) -> Descriptors | None:
+        """Open descriptors of all processes; None where those of one may not be counted.
+
+        Before Linux 6.2 each of them is counted.
+        """
+        total = Descriptors(open=0, fullest=0, limit=None)
+        for pid in self.members:
+            own = _descriptors(pid)
+            if own is None:
+                return None
+            fuller = own if _share(own) > _share(total) or not total.open else total
+            total = fuller.model_copy(update={"open": total.open + own.open})
+        return total
+
     def memory(self) -> Memory | None:
         """Memory of all processes; None where one of them may not be read.
 
@@ -214,6 +242,30 @@ def _memory(pid: int) -> Memory | None:
     if pss is None:
         return None
     return Memory(pss * 1024, None if anonymous is None else anonymous * 1024)
+
+
+def _written_bytes(pid: int) -> int | None:
+    try:
+        return _number_after(read(f"/proc/{pid}/io"), b"\nwrite_bytes:")
+    except OSError:
+        return None if _is_running(pid) else 0
+
+
+def _descriptors(pid: int) -> Descriptors | None:
+    folder = f"/proc/{pid}/fd"
+    try:
+        # Since Linux 6.2 its size is their number.
+        opened = os.stat(folder).st_size or len(os.listdir(folder))  # noqa: PTH116, PTH208
+        told = read(f"/proc/{pid}/limits").partition(b"\nMax open files")[2].split(None, 1)
+    except OSError:
+        return None if _is_running(pid) else Descriptors(open=0, fullest=0, limit=None)
+    limit = int(told[0]) if told and told[0].isdigit() else None
+    return Descriptors(open=opened, fullest=opened, limit=limit)
+
+
+def _share(found: Descriptors) -> float:
+    """Of the limit of the fullest process; without a limit there is none."""
+    return found.fullest / max(found.limit, 1) if found.limit is not None else 0.0
 
 
 def _is_running(pid: int) -> bool:

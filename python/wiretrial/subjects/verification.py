@@ -20,12 +20,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretrial.engine import Engine
 from wiretrial.machine import pinning
-from wiretrial.subjects import checks_driver, checks_streams, checks_traffic, contracts
+from wiretrial.subjects import (
+    any_connection,
+    checks_driver,
+    checks_proxy,
+    checks_streams,
+    checks_traffic,
+    contracts,
+)
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.checks import Setting
+from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import (
-    OVER_HTTP2,
+    ON_STREAMS,
     ConfigurationName,
     ContractName,
     Part,
@@ -149,8 +157,10 @@ def ensure(
 def _server_outcomes(
     subject: Subject, build: Build, configuration: ConfigurationName, engine: Path
 ) -> Iterator[Outcome]:
+    any_connection.require(subject.spec.speaks)
+
     @contextmanager
-    def start(setting: Setting) -> Iterator[Server]:
+    def start(setting: Setting, backend: Endpoint | None = None) -> Iterator[Server]:
         with Server(
             subject,
             build,
@@ -160,23 +170,26 @@ def _server_outcomes(
             delay_ms=setting.delay_ms,
             cpus=pinning.choose(setting.threads).server,
             counts_statements=True,
+            backend=backend,
         ) as server:
-            server.wait_ports()
+            # Not for its contracts: whether they hold is what the checks tell.
+            server.wait_ready(())
             yield server
 
     yield from verify(subject.spec, configuration, start)
     yield from checks_streams.verify(subject.spec, configuration, start, Engine(engine))
     yield from checks_traffic.verify(subject, configuration, start, Engine(engine))
+    yield from checks_proxy.verify(subject.spec, configuration, start)
 
 
 def _key(subject: Subject, build: Build, configuration: ConfigurationName, engine: Path) -> _Key:
     command = subject.configuration(configuration).command
-    asks = subject.spec.traffic or any(protocol in OVER_HTTP2 for protocol in subject.spec.speaks)
-    runs_engine = asks or any("{engine}" in word for word in command)
+    asks = subject.spec.traffic or any(protocol in ON_STREAMS for protocol in subject.spec.speaks)
+    answers = subject.spec.backend or any("{engine}" in word for word in command)
     return _Key(
         digest=build.digest,
         version=build.version,
-        engine=_digest(engine, engine.stat().st_mtime_ns) if runs_engine else "",
+        engine=_digest(engine, engine.stat().st_mtime_ns) if asks or answers else "",
         # The file and those that it names may lie outside of the folder.
         checks=contracts.digest() + checks_traffic.digest(subject),
         configuration=configuration,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import HttpVersion
+from wiretrial.plan import AnyHttpVersion
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, routes, variables
 from wiretrial.traffic.calls import Calling, Described, is_of_calls
@@ -62,11 +62,13 @@ class Scenario:
     goals: tuple[Goal, ...]
     routes: tuple[Compiled, ...]
     """Those of `traffic`, each with its place."""
-    http: HttpVersion = "1.1"
+    http: AnyHttpVersion = "1.1"
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """What it goes over, the plain one first."""
+        """What it goes over, the plain one first; over QUIC there is none."""
+        if self.http == "3":
+            return HTTP[1:]
         scheme = self.origin.partition("://")[0]
         return next(pair for pair in (HTTP, WEBSOCKETS, SOCKET_IO) if scheme in pair)
 
@@ -168,15 +170,17 @@ class _Compiler:
             http=self._http(found),
         )
 
-    def _http(self, found: tuple[Compiled, ...]) -> HttpVersion:
+    def _http(self, found: tuple[Compiled, ...]) -> AnyHttpVersion:
         """The version that is spoken where nobody says another; of conversations, none is said."""
         asked = self.file.part.http
         if any(one.route.call for one in found):
             if asked == "1.1":
                 raise TrafficProblem(
-                    self.file.place("http"), "calls of gRPC go over HTTP/2", "leave it out"
+                    self.file.place("http"),
+                    "calls of gRPC go over HTTP/2 and HTTP/3",
+                    "leave it out",
                 )
-            return "2"
+            return "3" if asked == "3" else "2"
         if asked not in (None, "1.1") and self.file.part.flow[0].url is not None:
             raise TrafficProblem(
                 self.file.place("http"),

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 
 from wiretrial import suggest
 from wiretrial.documents import first_fault
-from wiretrial.plan import HttpVersion
+from wiretrial.plan import AnyHttpVersion
 from wiretrial.traffic.places import Place, TrafficProblem, read
 from wiretrial.traffic.tables import Location, Locations, locate
 
@@ -150,7 +150,7 @@ class TrafficPart(_Part):
     proto: list[str] = Field(default_factory=list)
     """Files that describe the services of its calls."""
     proto_path: list[str] = Field(default_factory=list)
-    http: HttpVersion | None = None
+    http: AnyHttpVersion | None = None
     """None: 1.1."""
     flow: Annotated[list[FlowPart], Field(min_length=1)]
     load: LoadPart = Field(default_factory=LoadPart)

@@ -12,7 +12,7 @@ from functools import partial
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import ClosedLoop, HttpVersion, Load, OpenLoop, Stage
+from wiretrial.plan import AnyHttpVersion, ClosedLoop, Load, OpenLoop, Stage
 from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
@@ -48,7 +48,7 @@ class Instead:
     """Shares of these users, or of this rate."""
     streams: int | None = None
     """Of each connection of the file's pool."""
-    http: HttpVersion | None = None
+    http: AnyHttpVersion | None = None
 
     @property
     def is_given(self) -> bool:
@@ -65,7 +65,7 @@ class Sending:
 
     traffic: Traffic
     load: Load
-    http: HttpVersion = "1.1"
+    http: AnyHttpVersion = "1.1"
 
     @property
     def stages_ns(self) -> int | None:
@@ -93,12 +93,8 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
         users = (shape.users or USERS) if rate is None else enough(scenario.traffic, rate)
     is_counted = rate is None and (instead.users or shape.users) is not None
     connections = pooled(users, shape.pool, is_counted=is_counted)
-    if scenario.traffic.lines and (instead.http == "2" or instead.streams is not None):
-        raise UsageProblem(
-            "conversations are had over HTTP/1.1, each on a connection of its own",
-            "leave --http 2 and --streams out (in a file, http and streams)",
-        )
     version = instead.http or scenario.http
+    _require_spoken(scenario, version, instead)
     connections |= _streams(scenario, version, instead.streams)
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
@@ -112,7 +108,16 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     )
 
 
-def _streams(scenario: Scenario, version: HttpVersion, asked: int | None) -> dict[str, int]:
+def _require_spoken(scenario: Scenario, version: AnyHttpVersion, instead: Instead) -> None:
+    """Raises where the version that is asked for, or its streams, do not carry the sessions."""
+    if scenario.traffic.lines and (version in ("2", "3") or instead.streams is not None):
+        raise UsageProblem(
+            "conversations are had over HTTP/1.1, each on a connection of its own",
+            "leave --http and --streams out (in a file, http and streams)",
+        )
+
+
+def _streams(scenario: Scenario, version: AnyHttpVersion, asked: int | None) -> dict[str, int]:
     """How many requests are on their way at once on each connection."""
     streams = scenario.load.streams if asked is None else asked
     if streams == 1:

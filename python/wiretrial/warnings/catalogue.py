@@ -20,6 +20,7 @@ class Code(StrEnum):
     STALLED = "stalled"
     CLIENT_BOUND = "client-bound"
     OWN_WINDOW = "own-window"
+    DATAGRAMS_DROPPED = "datagrams-dropped"
     OVERLOADED = "overloaded"
     PARTIAL = "partial"
     AGENT_LOST = "agent-lost"
@@ -110,6 +111,17 @@ CATALOGUE: dict[Code, Entry] = {
         remedy=(
             "Give a wider window (--window, --connection-window). A trial is void for it unless the"
             " window that bound was given as the factor."
+        ),
+    ),
+    Code.DATAGRAMS_DROPPED: Entry(
+        cause=(
+            "Over HTTP/3 datagrams came faster than the generator read them: a socket's buffer was "
+            "full, and this machine dropped them. The server sent them again, and took the path for"
+            " slower than it is."
+        ),
+        remedy=(
+            "Raise net.core.rmem_max, use fewer connections or streams per CPU, or give the "
+            "generator more threads."
         ),
     ),
     Code.OVERLOADED: Entry(

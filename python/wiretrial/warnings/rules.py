@@ -30,6 +30,7 @@ _BLOCKED_SHARE = 0.01
 _STEAL_SHARE = 0.01
 _WAITED_SHARE = 0.5
 _BUSY_SHARE = 0.5
+_DROPPED_SHARE = 0.001
 
 
 def of_trial(trial: Trial) -> tuple[Warning, ...]:
@@ -118,6 +119,20 @@ def _own_window(trial: Trial) -> Iterator[Warning]:
         if hold.is_bound:
             on_purpose = f", which {hold.option} gives as the factor" if hold.is_factor else ""
             yield warn(Code.OWN_WINDOW, f"{hold.words}{on_purpose}")
+
+
+def _datagrams_dropped(trial: Trial) -> Iterator[Warning]:
+    figures = trial.summary.http3
+    if figures is None:
+        return
+    dropped = figures.datagrams_dropped
+    came = figures.datagrams_received + dropped
+    if dropped >= _DROPPED_SHARE * max(1, came):
+        yield warn(
+            Code.DATAGRAMS_DROPPED,
+            f"the generator's machine dropped {dropped:,} of {came:,} datagrams from the server"
+            f" ({_percent(dropped / came, 1)})",
+        )
 
 
 def _overloaded(trial: Trial) -> Iterator[Warning]:
@@ -223,8 +238,8 @@ def _delayed_ack(trial: Trial) -> Iterator[Warning]:
 
 
 def _mode(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
-    if trial.browsed:
-        # A browser sends in turns, and each is a mode of its own.
+    if trial.browsed or trial.plan.target.http.over_udp:
+        # A browser sends in turns, and each is a mode of its own; these times are TCP's.
         return 0.0
     text = trial.summary.histograms.get(metric)
     starved = _starved_share(trial) > _STARVED_SHARE
@@ -389,6 +404,7 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _stalled,
     _client_bound,
     _own_window,
+    _datagrams_dropped,
     _overloaded,
     _partial,
     agents.lost,

@@ -7,8 +7,9 @@ use std::process::Stdio;
 use crate::{Respond, engine, run, text};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 33] = [
+    let cases: [(&[&str], i32, &str); 37] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -44,6 +45,26 @@ fn table_of_wrong_words() {
             &["load", "http://h/", "--sse", "--header-profile", "unique"],
             2,
             "a stream of events is asked for once; leave --header-profile out",
+        ),
+        (
+            &["load", "http://h/", "--publish", "http://h/publish"],
+            2,
+            "only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published",
+        ),
+        (
+            &["load", "wss://h/", "--http", "3", "--publish", "https://h/publish"],
+            2,
+            "only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published",
+        ),
+        (
+            &["load", "http://h/", "--sse", "--publish", "ws://h/publish"],
+            2,
+            "events are posted; use http:// or https://",
+        ),
+        (
+            &["load", "http://h/", "--sse", "--publish", "http://h/", "--publish-size", "10"],
+            2,
+            "publish.bytes: 10 is outside 33 to 1048576",
         ),
         (
             &["load", "http://h/", "--expect", "anything"],

@@ -43,8 +43,12 @@ pub(crate) struct Manner {
     pub(crate) close_after: u64,
     /// Streams of a client at once.
     pub(crate) streams: Option<u32>,
+    /// Requests are taken before the handshake's end (0-RTT).
+    pub(crate) early_data: bool,
     /// Each answer waits for so long.
     pub(crate) delay: Duration,
+    /// Each answer sets a cookie, and begins with those that came.
+    pub(crate) cookies: bool,
 }
 
 /// The server as tests see it; it ends with them.
@@ -64,6 +68,7 @@ impl Http3Host {
             cert: certificate.cert.clone(),
             key: certificate.key.clone(),
             alpn: vec![Alpn::Http3],
+            early_data: manner.early_data,
             transport,
             ..QuicServerSettings::default()
         };
@@ -81,6 +86,11 @@ impl Http3Host {
             }
         });
         Self { address, certificate, is_over, thread: Some(thread) }
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Echoes over HTTP/3 in a closed loop.
@@ -136,6 +146,14 @@ struct Client {
     answered: u64,
 }
 
+impl Client {
+    fn new() -> Self {
+        let (mut session, mut out) = (Http3Server::new(Http3Limits::default()), Outgoing::new());
+        session.start(&mut out);
+        Self { session, out, bodies: BTreeMap::new(), answered: 0 }
+    }
+}
+
 impl Host {
     fn new(server: QuicServer, manner: Manner) -> Self {
         let config = DriverConfig { poller: PollerKind::Epoll, ..DriverConfig::default() };
@@ -181,11 +199,7 @@ impl Host {
     fn hear(&mut self, handle: Handle, event: &Event, now: u64) {
         match *event {
             Event::Connected(_) => {
-                let session = Http3Server::new(Http3Limits::default());
-                let (out, bodies) = (Outgoing::new(), BTreeMap::new());
-                let mut client = Client { session, out, bodies, answered: 0 };
-                client.session.start(&mut client.out);
-                self.clients.insert(handle, client);
+                self.clients.entry(handle).or_insert_with(Client::new);
             }
             Event::Readable(stream) => self.read(handle, stream, now),
             Event::Stopped(stream, code) => {
@@ -200,8 +214,9 @@ impl Host {
     }
 
     fn read(&mut self, handle: Handle, stream: u64, now: u64) {
-        let Some(client) = self.clients.get_mut(&handle) else { return };
         let Some(connection) = self.server.connection(handle) else { return };
+        // Before the handshake's end, where that is allowed.
+        let client = self.clients.entry(handle).or_insert_with(Client::new);
         let Client { session, out, bodies, .. } = client;
         loop {
             let mut bytes = Vec::new();
@@ -213,7 +228,10 @@ impl Host {
                 rest = &rest[step.consumed..];
                 match step.event {
                     None => break,
-                    Some(Http3Event::Request { .. }) => drop(bodies.insert(stream, Vec::new())),
+                    Some(Http3Event::Request { fields, .. }) => {
+                        let came = fields.get("cookie").filter(|_| self.manner.cookies);
+                        bodies.insert(stream, came.unwrap_or_default().to_vec());
+                    }
                     Some(Http3Event::Chunk { piece, .. }) => {
                         bodies.entry(stream).or_default().extend_from_slice(piece);
                     }
@@ -256,7 +274,10 @@ impl Host {
             *first ^= 1;
         }
         let length = content.len().to_string();
-        let fields = [("content-length", length.as_bytes())];
+        let mut fields = vec![("content-length", length.as_bytes())];
+        if manner.cookies {
+            fields.push(("set-cookie", &b"sid=7; Path=/"[..]));
+        }
         session.respond(stream, 200, &fields, content.is_empty(), out);
         if !content.is_empty() {
             session.content(stream, &content, true, out);

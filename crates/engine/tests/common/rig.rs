@@ -44,6 +44,19 @@ impl Rig {
         Self::start(ServerPlan { script, ..ServerPlan::default() }, false)
     }
 
+    /// One that answers HTTP/3, too.
+    #[allow(dead_code, reason = "each test binary uses its own part of this")]
+    pub(crate) fn with_http3(script: Script) -> Self {
+        Self::start(ServerPlan { script, http3: true, ..ServerPlan::default() }, true)
+    }
+
+    /// The same, and it compresses WebSocket messages.
+    #[allow(dead_code, reason = "each test binary uses its own part of this")]
+    pub(crate) fn with_http3_and_deflate(deflate: DeflateConfig) -> Self {
+        let plan = ServerPlan { deflate: Some(deflate), http3: true, ..ServerPlan::default() };
+        Self::start(plan, true)
+    }
+
     fn start(plan: ServerPlan, http2: bool) -> Self {
         let certificate = Certificate::new("localhost", |_| {});
         let anywhere: SocketAddr = "127.0.0.1:0".parse().expect("an address");

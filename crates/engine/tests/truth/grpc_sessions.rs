@@ -36,9 +36,15 @@ fn call(method: &str, messages: &Value, replies: u32) -> Value {
 }
 
 fn plan(rig: &Rig, sessions: u64) -> Value {
-    let mut plan = rig.plan("http");
+    over(rig, ("http", "2"), sessions)
+}
+
+/// The same with this scheme and version of HTTP.
+pub(super) fn over(rig: &Rig, (scheme, version): (&str, &str), sessions: u64) -> Value {
+    let mut plan = rig.plan(scheme);
     let url = plan["target"]["url"].as_str().expect("a URL").trim_end_matches("echo").to_owned();
-    plan["target"] = json!({"url": url, "http": {"version": "2"}});
+    let tls = plan["target"]["tls"].clone();
+    plan["target"] = json!({"url": url, "http": {"version": version}, "tls": tls});
     plan["load"] = json!({"connections": 4});
     plan["stop"] = json!({"sessions": sessions});
     let (item, kept) = (json!({"value": "item"}), json!({"value": "kept"}));

@@ -140,6 +140,90 @@ fn connections_are_renewed_after_so_many_requests() {
 }
 
 #[test]
+fn handshakes_that_resume_a_session_have_times_of_their_own() {
+    for resumption in [true, false] {
+        let outcome = loaded(Manner::default(), |host| {
+            let mut plan = host.plan(1, 1, 20);
+            plan["load"]["requests_per_connection"] = json!(1);
+            plan["target"]["tls"]["resumption"] = json!(resumption);
+            plan
+        });
+        let count = |name: &str| outcome.histogram(name).map_or(0, |times| times.len());
+        assert_eq!(outcome.summary.counters.ok, 20, "{:?}", outcome.summary.examples);
+        // Each has the one before it to resume, and the first that of the preflight.
+        let resumed = if resumption { count("connect_time") } else { 0 };
+        assert_eq!((count("resumed_time"), resumed > 0), (resumed, resumption));
+    }
+}
+
+#[test]
+fn requests_go_before_the_handshake_where_the_server_takes_them() {
+    for early_data in [true, false] {
+        let manner = Manner { early_data, ..Manner::default() };
+        let outcome = loaded(manner, |host| {
+            let mut plan = host.plan(1, 1, 20);
+            plan["load"]["requests_per_connection"] = json!(1);
+            plan["target"]["http"]["early_data"] = json!(true);
+            plan
+        });
+        assert_eq!(outcome.summary.counters.ok, 20, "{:?}", outcome.summary.examples);
+        let figures = outcome.summary.http3.expect("it is told");
+        // The first has the session of the preflight. A reply to a request that is so early may come before the next
+        // session does, so that not all have one.
+        let (early, refused) = (figures.early_accepted, figures.early_refused);
+        assert_eq!((early > 0, refused), (early_data, 0), "{figures:?}");
+        let resumed = outcome.histogram("resumed_time").map_or(0, |times| times.len());
+        assert!(resumed > 0 && resumed >= early, "{resumed} {figures:?}");
+    }
+}
+
+/// Two servers behind one name, which don't know each other's sessions.
+#[test]
+fn what_was_sent_too_early_goes_again_behind_the_handshake() {
+    let manner = Manner { early_data: true, ..Manner::default() };
+    let (one, other) = (Http3Host::new(manner), Http3Host::new(manner));
+    let mut plan = one.plan(2, 4, 200);
+    plan["load"]["requests_per_connection"] = json!(4);
+    plan["target"]["http"]["early_data"] = json!(true);
+    plan["target"]["addresses"] = json!([one.address().to_string(), other.address().to_string()]);
+    plan["target"]["tls"] = json!({"insecure": true});
+    let outcome = checked(&plan);
+    assert_eq!(outcome.summary.counters.ok, 200, "{:?}", outcome.summary.examples);
+    assert!(outcome.errors().is_empty(), "{:?}", outcome.errors());
+    let figures = outcome.summary.http3.expect("it is told");
+    // Both have sessions of the first server, from the preflight.
+    assert!(figures.early_accepted > 0 && figures.early_refused > 0, "{figures:?}");
+    assert!(figures.refused >= figures.early_refused, "{figures:?}");
+}
+
+#[test]
+fn the_path_is_told_with_any_congestion_control() {
+    for congestion in ["cubic", "new-reno", "bbr"] {
+        let outcome = loaded(Manner::default(), |host| {
+            let mut plan = host.plan(2, 4, 400);
+            plan["target"]["http"]["congestion"] = json!(congestion);
+            plan
+        });
+        assert_eq!(outcome.summary.counters.ok, 400, "{:?}", outcome.summary.examples);
+        let figures = outcome.summary.http3.expect("it is told");
+        assert_eq!(figures.ended, 2, "{congestion}");
+        assert!(figures.round_trips_ns > 0, "{congestion}: {figures:?}");
+        // Each has at least what a path of QUIC carries (RFC 9000, section 14).
+        assert!(figures.largest_datagrams >= 2 * 1200, "{congestion}: {figures:?}");
+        assert!(figures.congestion_windows >= 2 * 2 * 1200, "{congestion}: {figures:?}");
+    }
+}
+
+#[test]
+fn congestion_control_is_refused_where_it_is_the_kernels() {
+    let host = Http3Host::new(Manner::default());
+    let mut plan = host.plan(1, 1, 10);
+    plan["target"]["http"] = json!({"version": "2", "congestion": "bbr"});
+    let error = Plan::from_json(&plan.to_string()).expect_err("it is refused").to_string();
+    assert!(error.contains("over TCP it is the kernel's"), "{error}");
+}
+
+#[test]
 fn a_reply_is_no_faster_than_its_delay_in_an_open_loop() {
     let manner = Manner { delay: Duration::from_millis(20), ..Manner::default() };
     let outcome = loaded(manner, |host| {
@@ -193,10 +277,9 @@ fn what_does_not_go_over_http_3_is_refused_in_one_line_with_the_remedy() {
     let message = json!({"source": {"from": "sequence", "bytes": 20}});
     for (change, remedy) in [
         (json!({"url": "http://127.0.0.1:1/"}), "use https:// with --http 3"),
-        (json!({"url": "wss://127.0.0.1:1/", "message": message}), "use --http 1.1 or 2"),
-        (json!({"url": "grpcs://127.0.0.1:1/a.B/C"}), "leave --http out"),
+        (json!({"url": "ws://127.0.0.1:1/", "message": message}), "use wss:// with --http 3"),
+        (json!({"url": "grpc://127.0.0.1:1/a.B/C"}), "use grpcs:// with --http 3"),
         (json!({"url": "tls://127.0.0.1:1", "message": message}), "leave --http out"),
-        (json!({"http": {"version": "3", "sse": true}}), "use --http 2 or 1.1"),
         (json!({"http": {"version": "3", "windows": {}}}), "use --http 2"),
     ] {
         let mut plan = host.plan(1, 1, 1);

@@ -11,6 +11,8 @@ mod delays;
 mod deliveries;
 mod due;
 mod errors;
+#[path = "../common/exchanges.rs"]
+mod exchanges;
 mod grpc;
 mod grpc_gzip;
 mod grpc_sessions;
@@ -21,13 +23,17 @@ mod http2_auto;
 mod http2_websockets;
 mod http2_windows;
 mod http3;
+mod http3_calls;
 #[path = "../common/http3_host.rs"]
 mod http3_host;
+mod http3_traffic;
+mod http3_websockets;
 mod lifecycle;
 mod long;
 mod order;
 #[path = "../common/outcome.rs"]
 mod outcome;
+mod published;
 #[path = "../common/rig.rs"]
 mod rig;
 mod socketio;

@@ -1,4 +1,4 @@
-//! Streams of events: each event verified, numbered and timed, over HTTP/1.1 and HTTP/2.
+//! Streams of events: each event verified, numbered and timed, over HTTP/1.1, HTTP/2 and HTTP/3.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,13 @@ use crate::rig::Rig;
 
 const MS: u64 = 1_000_000;
 /// Scheme, version, streams of each connection.
-const WAYS: [(&str, &str, u32); 4] =
-    [("http", "1.1", 1), ("https", "1.1", 1), ("http", "2", 5), ("https", "2", 5)];
+const WAYS: [(&str, &str, u32); 5] = [
+    ("http", "1.1", 1),
+    ("https", "1.1", 1),
+    ("http", "2", 5),
+    ("https", "2", 5),
+    ("https", "3", 5),
+];
 const CONNECTIONS: u32 = 3;
 
 /// Streams of this query for so many milliseconds.
@@ -38,7 +43,7 @@ fn found(classes: &[&'static str]) -> BTreeSet<&'static str> {
 
 #[test]
 fn every_event_is_verified_and_its_delay_is_told() {
-    let rig = Rig::new(Script::default());
+    let rig = Rig::with_http3(Script::default());
     for way in WAYS {
         for query in ["rate=100", "rate=100&size=5000&ids=0", "rate=100&shared=1&size=33"] {
             let outcome = checked(&plan(&rig, way, query, 500));
@@ -110,15 +115,22 @@ fn wrong_repeated_and_reordered_events_are_found_by_their_numbers() {
             assert!(outcome.summary.counters.ok > 50, "{fault} {way:?}");
         }
     }
-    let rig = Rig::faulty("wrong@7");
-    let outcome = checked(&plan(&rig, WAYS[2], "rate=200", 500));
-    assert_eq!(classes(&outcome), found(&["mismatch"]), "{:?}", outcome.summary.examples);
+    let rig = faulty_over_quic("wrong@7");
+    for way in [WAYS[2], WAYS[4]] {
+        let outcome = checked(&plan(&rig, way, "rate=200", 500));
+        assert_eq!(classes(&outcome), found(&["mismatch"]), "{:?}", outcome.summary.examples);
+    }
+}
+
+fn faulty_over_quic(fault: &str) -> Rig {
+    let faults = vec![fault.parse().expect("a fault")];
+    Rig::with_http3(Script { faults, ..Script::default() })
 }
 
 /// Each stream ends after five events, and goes on where it was.
 #[test]
 fn a_stream_that_ends_is_asked_for_again_with_its_last_id() {
-    let rig = Rig::new(Script::default());
+    let rig = Rig::with_http3(Script::default());
     for way in WAYS {
         let outcome = checked(&plan(&rig, way, "rate=500&end=5&retry=40", 500));
         let counters = &outcome.summary.counters;
@@ -156,6 +168,19 @@ fn a_connection_that_breaks_costs_one_event_of_each_of_its_streams() {
 }
 
 #[test]
+fn a_connection_of_quic_that_ends_costs_one_event_of_each_of_its_streams() {
+    for fault in ["close@90", "reset@90"] {
+        let rig = faulty_over_quic(fault);
+        let outcome = checked(&plan(&rig, WAYS[4], "rate=200&retry=10", 700));
+        let counters = &outcome.summary.counters;
+        let allowed = found(&["truncated", "reset", "closed"]);
+        assert!(classes(&outcome).is_subset(&allowed), "{fault}: {:?}", outcome.summary.examples);
+        assert!(counters.errors.values().sum::<u64>() > 0, "{fault}");
+        assert!(counters.ok > 100, "{fault}: {counters:?}");
+    }
+}
+
+#[test]
 fn a_status_that_is_no_streams_fails_its_request_alone() {
     for way in [WAYS[0], WAYS[2]] {
         let rig = Rig::faulty("status@60");
@@ -167,7 +192,7 @@ fn a_status_that_is_no_streams_fails_its_request_alone() {
 
 #[test]
 fn streams_that_are_held_may_be_silent_and_others_may_not() {
-    let rig = Rig::new(Script::default());
+    let rig = Rig::with_http3(Script::default());
     for way in WAYS {
         let mut silent = plan(&rig, way, "rate=0", 700);
         silent["phases"]["timeout_ns"] = json!(200 * MS);

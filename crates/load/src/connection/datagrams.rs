@@ -2,15 +2,15 @@
 //!
 //! Knows in which order all of it is taken in. Must not know what a stream carries, nor what a lost datagram does.
 
-use wiretrial_net::quic::{Direction, Event as QuicEvent, Read};
-use wiretrial_proto::{ClientSession as _, ProtocolError, Scratch};
+use wiretrial_net::quic::{Direction, Early, Event as QuicEvent, Read};
+use wiretrial_proto::{ClientSession as _, Event, ProtocolError, Scratch, Tag};
 
 use super::outcome::{Expected, Received};
 use super::quic::QuicTransport;
 use super::receive::excerpt;
-use super::{AnyTransport, Connection, Ending, Link, Testimony, Witness};
+use super::{AnyTransport, Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
-use crate::measure::Metric;
+use crate::measure::{Metric, Recorder};
 use crate::protocol::Http3Session;
 
 /// Bytes of one stream that are taken in at a time.
@@ -48,11 +48,12 @@ impl Connection {
     ) -> Received {
         let mut received = Received::default();
         received.drained = true;
-        let Some((quic, _)) = self.streams_of() else { return received };
+        let Some((quic, session)) = self.streams_of() else { return received };
         let before = quic.bytes().1;
         let taken = quic.receive(came(), expected.buffers.intake());
         received.at = came();
         expected.recorder.bytes.received += quic.bytes().1 - before;
+        session.came_at(received.at.0);
         match taken {
             Ok(more) => received.drained = !more,
             Err(error) => received.ending = Some(self.broken(&error)),
@@ -78,22 +79,15 @@ impl Connection {
         expected: &mut Expected<'_, W>,
     ) {
         match event {
-            // Nothing is sent before that, which could have been refused.
-            QuicEvent::Connected(_) => {
-                let Some(Link { transport: AnyTransport::Quic(quic), session }) = &mut self.link
-                else {
-                    return;
-                };
-                session.start(quic.out());
-                quic.allow(session);
-                self.step_done(Metric::ConnectTime, received.at, expected.recorder);
-                received.opened = true;
+            QuicEvent::Connected(early) => {
+                self.tls_done(Metric::ConnectTime, received.at, expected.recorder);
+                self.stands_over_quic(early, received, expected.recorder);
             }
             QuicEvent::Readable(stream) => self.read(stream, bytes, scratch, received, expected),
             QuicEvent::Stopped(stream, code) => {
                 let Some((quic, session)) = self.streams_of() else { return };
                 let stopped = session.stop_sending(stream, code, quic.out());
-                received.ending = stopped.err().map(|error| failed(&error, &[]));
+                self.take_end(stopped, received, expected);
             }
             QuicEvent::Room(Direction::Bidirectional) => {
                 if let Some(Link { transport: AnyTransport::Quic(quic), session }) = &mut self.link
@@ -106,6 +100,46 @@ impl Connection {
             | QuicEvent::Writable(_)
             | QuicEvent::Finished(_) => {}
             QuicEvent::Ended(fault) => received.ending = Some(self.over(fault)),
+        }
+    }
+
+    /// Begins where the server takes messages before the handshake's end (0-RTT). True: they may be sent.
+    pub(crate) fn begins_early(&mut self) -> bool {
+        let Some(Link { transport: AnyTransport::Quic(quic), session }) = &mut self.link else {
+            return false;
+        };
+        // WebSockets have to hear of the server first.
+        let begins = quic.is_early() && session.is_open();
+        if begins {
+            session.start(quic.out());
+            quic.allow(session);
+        }
+        begins
+    }
+
+    /// The handshake is over.
+    fn stands_over_quic(&mut self, early: Early, received: &mut Received, recorder: &mut Recorder) {
+        let began = self.state == State::Ready;
+        let Some(Link { transport: AnyTransport::Quic(quic), session }) = &mut self.link else {
+            return;
+        };
+        quic.stands(early);
+        if !began {
+            session.start(quic.out());
+            quic.allow(session);
+            // WebSockets have to stand first.
+            received.opened = session.is_open();
+            self.state = State::Opening;
+            return;
+        }
+        let lost = match session.http3() {
+            Some(session) if early == Early::Refused => session.refused_early(quic.out()),
+            _ => Vec::new(),
+        };
+        quic.allow(session);
+        received.room_changed = true;
+        for number in lost {
+            self.unprocessed(Tag::Number(number), received, recorder);
         }
     }
 
@@ -179,7 +213,18 @@ impl Connection {
         expected: &mut Expected<'_, W>,
     ) {
         let Some((quic, session)) = self.streams_of() else { return };
-        match session.reset(stream, code, quic.out()) {
+        let reset = session.reset(stream, code, quic.out());
+        self.take_end(reset, received, expected);
+    }
+
+    /// Takes in what becomes of a message whose stream has ended on one side.
+    fn take_end<W: Witness>(
+        &mut self,
+        told: Result<Option<Event<'static>>, ProtocolError>,
+        received: &mut Received,
+        expected: &mut Expected<'_, W>,
+    ) {
+        match told {
             Ok(None) => {}
             Ok(Some(event)) => self.take_in(&event, received, expected),
             Err(error) => received.ending = Some(failed(&error, &[])),

@@ -2,16 +2,24 @@
 //!
 //! Knows what all connections of a plan share for it. Must not know when one is asked for.
 
-use wiretrial_net::quic::{QuicClientConfig, QuicClientSettings, TransportSettings, UdpSettings};
+use std::time::Duration;
+
+use wiretrial_net::quic::{
+    self, QuicClientConfig, QuicClientSettings, TransportSettings, UdpSettings,
+};
 use wiretrial_net::{ClientTls, ClientTlsSettings, ConnectSpec, Driver, Key, NetError, Transport};
 
 use super::AnyTransport;
 use super::quic::QuicTransport;
 use crate::clock::Nanos;
+use crate::plan::Congestion;
 
 /// Bytes that the kernel may keep of a connection until they are read, where it allows as many: what is
 /// dropped there is a loss to the peer.
 const UDP_BUFFER: usize = 1 << 20;
+/// So often something goes where streams are held that may be silent: a server gives up what has been idle for some
+/// time, and clients are to prevent that while replies are outstanding (RFC 9114 section 5.1).
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How connections are made.
 #[derive(Debug, Clone)]
@@ -32,20 +40,41 @@ pub(crate) struct Quic {
     streams: u32,
 }
 
+/// How connections over QUIC behave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Behaviour {
+    /// Streams at once on each.
+    pub(crate) streams: u32,
+    /// Who decides how much may be on its way.
+    pub(crate) congestion: Congestion,
+    /// Messages go before the handshake's end, where they can.
+    pub(crate) early_data: bool,
+    /// They stay, though nothing may be said.
+    pub(crate) held: bool,
+}
+
 impl Dial {
-    /// QUIC with so many streams at once on each connection.
+    /// QUIC whose connections behave so.
     ///
     /// # Errors
     /// When the authorities can't be read, or the server's name is none.
-    pub(crate) fn quic(tls: ClientTlsSettings, streams: u32) -> Result<Self, NetError> {
+    pub(crate) fn quic(tls: ClientTlsSettings, behaviour: Behaviour) -> Result<Self, NetError> {
+        let Behaviour { streams, congestion, early_data, held } = behaviour;
         let transport = TransportSettings {
+            congestion: match congestion {
+                Congestion::Cubic => quic::Congestion::Cubic,
+                Congestion::NewReno => quic::Congestion::NewReno,
+                Congestion::Bbr => quic::Congestion::Bbr,
+            },
             // A server of HTTP/3 opens none of these.
             peer_bidirectional: 0,
             // The server decides for how long it keeps what is not used, as over TCP.
             idle_timeout: None,
+            keep_alive: held.then_some(KEEP_ALIVE),
             ..TransportSettings::default()
         };
-        let settings = QuicClientSettings { tls, transport, ..QuicClientSettings::default() };
+        let settings =
+            QuicClientSettings { tls, early_data, transport, ..QuicClientSettings::default() };
         Ok(Self::Quic(Box::new(Quic { config: QuicClientConfig::new(&settings)?, streams })))
     }
 

@@ -111,6 +111,14 @@ impl AnyTransport {
         }
     }
 
+    /// Whether an earlier session of TLS was resumed; none where there is no TLS, or it is not there yet.
+    pub(super) fn resumed(&self) -> Option<bool> {
+        match self {
+            Self::Tcp(transport) => transport.resumed(),
+            Self::Quic(quic) => quic.resumed(),
+        }
+    }
+
     /// The application protocol that both ends agreed on by ALPN.
     pub(crate) fn agreed(&mut self) -> Option<Alpn> {
         match self {

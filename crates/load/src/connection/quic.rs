@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
 use wiretrial_net::quic::{
-    Connection, Direction, Event, Gone, QuicClient, QuicClientConfig, Read, UdpSettings,
+    Connection, Direction, Early, Event, Gone, QuicClient, QuicClientConfig, Read, UdpSettings,
 };
 use wiretrial_net::{Alpn, Driver, Flush, Key, NetError};
 use wiretrial_proto::http3::{Action, ErrorCode};
@@ -30,6 +30,8 @@ pub(crate) struct QuicTransport {
     is_stirred: bool,
     /// The driver tells when the socket takes more.
     awaits_room: bool,
+    /// What became of bytes that were sent before the handshake's end.
+    early: Early,
     /// The latest instant that it was told: time does not go backwards.
     latest: u64,
 }
@@ -45,8 +47,16 @@ impl QuicTransport {
     ) -> Result<Self, NetError> {
         let client = QuicClient::connect(config, peer, udp, now.0)?;
         driver.watch(key, client.as_fd(), false)?;
-        let (out, latest) = (Vec::new(), now.0);
-        Ok(Self { client, key, out, streams, is_stirred: true, awaits_room: false, latest })
+        Ok(Self {
+            client,
+            key,
+            out: Vec::new(),
+            streams,
+            is_stirred: true,
+            awaits_room: false,
+            early: Early::None,
+            latest: now.0,
+        })
     }
 
     pub(super) fn out(&mut self) -> &mut Vec<u8> {
@@ -63,6 +73,20 @@ impl QuicTransport {
 
     pub(super) fn agreed(&mut self) -> Option<Alpn> {
         self.client.connection().agreed()
+    }
+
+    /// What is sent now goes before the handshake's end.
+    pub(super) fn is_early(&mut self) -> bool {
+        self.client.connection().is_early()
+    }
+
+    /// The handshake is over, and this came of what was sent before.
+    pub(super) fn stands(&mut self, early: Early) {
+        self.early = early;
+    }
+
+    pub(super) fn resumed(&self) -> Option<bool> {
+        self.client.resumed()
     }
 
     /// Takes in the datagrams that came. True: there may be more.
@@ -110,12 +134,19 @@ impl QuicTransport {
         let now = self.no_earlier(now);
         self.perform(session, now);
         self.is_stirred = false;
-        let flushed = self.client.flush(now, &mut buffers.intake().datagrams)?;
+        let datagrams = &mut buffers.intake().datagrams;
+        let mut flushed = self.client.flush(now, datagrams)?;
+        self.allow(session);
+        if !self.out.is_empty() {
+            // WebSockets are asked for that were missing, and nothing else would send that.
+            self.perform(session, now);
+            let more = self.client.flush(now, datagrams)?;
+            flushed = Flush { bytes: flushed.bytes + more.bytes, done: more.done };
+        }
         if self.awaits_room == flushed.done {
             self.awaits_room = !flushed.done;
             driver.watch(self.key, self.client.as_fd(), self.awaits_room)?;
         }
-        self.allow(session);
         Ok(flushed)
     }
 
@@ -128,13 +159,16 @@ impl QuicTransport {
     ) -> (u64, Http3Figures) {
         let now = self.no_earlier(now);
         self.perform(session, now);
+        let datagrams = &mut buffers.intake().datagrams;
+        // What was said goes before the end, of which the peer does not hear it any more.
+        let said = self.client.flush(now, datagrams);
         let connection = self.client.connection();
         if !connection.is_closed() {
             connection.close(ErrorCode::NoError as u64, "", now);
         }
-        let flushed = self.client.flush(now, &mut buffers.intake().datagrams);
-        let bytes = flushed.map_or(0, |flushed| flushed.bytes as u64);
-        (bytes, self.figures(session, now))
+        let goodbye = self.client.flush(now, datagrams);
+        let bytes = [said, goodbye].into_iter().flatten().map(|flushed| flushed.bytes as u64);
+        (bytes.sum(), self.figures(session, now))
     }
 
     fn figures(&mut self, session: &mut Protocol, now: u64) -> Http3Figures {
@@ -152,7 +186,14 @@ impl QuicTransport {
             packets_sent: connection.packets_sent,
             packets_lost: connection.packets_lost,
             congestion_events: connection.congestion_events,
+            black_holes: connection.black_holes,
+            ended: 1,
+            congestion_windows: connection.congestion_window,
+            round_trips_ns: connection.rtt_ns,
+            largest_datagrams: connection.datagram_bytes.into(),
             sends_held_ns: connection.write_blocked_ns,
+            early_accepted: u64::from(self.early == Early::Accepted),
+            early_refused: u64::from(self.early == Early::Refused),
         }
     }
 
@@ -166,7 +207,8 @@ impl QuicTransport {
     pub(super) fn allow(&mut self, session: &mut Protocol) {
         let Some(session) = session.http3() else { return };
         let ahead = self.streams.into();
-        session.allow(self.client.connection().allowed(Direction::Bidirectional, ahead));
+        let streams = self.client.connection().allowed(Direction::Bidirectional, ahead);
+        session.allow(streams, &mut self.out);
     }
 
     fn no_earlier(&mut self, now: Nanos) -> u64 {

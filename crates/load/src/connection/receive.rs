@@ -278,7 +278,12 @@ impl Connection {
 
     /// The peer has not looked at a message: it goes again, on this connection.
     #[cold]
-    fn unprocessed(&mut self, tag: Tag, received: &mut Received, recorder: &mut Recorder) {
+    pub(super) fn unprocessed(
+        &mut self,
+        tag: Tag,
+        received: &mut Received,
+        recorder: &mut Recorder,
+    ) {
         if self.is_quic() {
             recorder.http3.refused += 1;
         } else {

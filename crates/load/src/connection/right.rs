@@ -25,7 +25,9 @@ impl Connection {
         expected: &mut Expected<'_, W>,
     ) -> usize {
         let is_inside = self.partial.as_ref().is_some_and(|it| it.reply.first_byte.is_some());
-        if W::LOOKS || self.greetings > 0 || is_inside {
+        // What streams tell is no reply.
+        let are_told = expected.payloads.streams().is_some();
+        if W::LOOKS || self.greetings > 0 || is_inside || are_told {
             return 0;
         }
         let Some(Link { session, .. }) = &mut self.link else { return 0 };

@@ -105,19 +105,21 @@ impl Connection {
         link.session.start(link.transport.out());
         let is_open = link.session.is_open();
         if has_tls {
-            self.step_done(Metric::TlsTime, now, recorder);
+            self.tls_done(Metric::TlsTime, now, recorder);
         }
         self.state = State::Opening;
         Ok(is_open)
     }
 
-    /// The protocol's own handshake is over: over HTTP/2 the server's settings have come, and WebSockets on its streams
-    /// stand.
+    /// The protocol's own handshake is over: over HTTP/2 the server's settings have come, and WebSockets on streams stand,
+    /// over HTTP/3, too.
     pub(super) fn opened(&mut self, now: Nanos, recorder: &mut Recorder) {
         let session = self.link.as_ref().map(|link| &link.session);
         let settled = match session {
             Some(Protocol::Http2(_)) => Some(now),
             Some(Protocol::WebSockets(session)) => session.settled_at().map(Nanos),
+            // Each WebSocket has its own time, and there is nothing before them.
+            Some(Protocol::Http3(_)) => return self.record_upgrades(recorder),
             _ => None,
         };
         match settled {
@@ -129,10 +131,13 @@ impl Connection {
 
     /// Records for how long the WebSockets were asked for that were accepted on streams since.
     pub(super) fn record_upgrades(&mut self, recorder: &mut Recorder) {
-        if let Some(Link { session: Protocol::WebSockets(session), .. }) = &mut self.link {
-            for time in session.take_upgrades() {
-                recorder.record(Metric::UpgradeTime, Nanos(time));
-            }
+        let times = match self.link.as_mut().map(|link| &mut link.session) {
+            Some(Protocol::WebSockets(session)) => session.take_upgrades(),
+            Some(Protocol::Http3(session)) => session.take_upgrades(),
+            _ => return,
+        };
+        for time in times {
+            recorder.record(Metric::UpgradeTime, Nanos(time));
         }
     }
 
@@ -143,6 +148,15 @@ impl Connection {
         if let (Some((deliveries, place)), Some(member)) = (company, member) {
             deliveries.sit(place, member);
         }
+    }
+
+    /// As [`Connection::step_done`], of the step that TLS is, or is a part of.
+    pub(super) fn tls_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
+        let resumed = self.link.as_ref().and_then(|link| link.transport.resumed());
+        if resumed == Some(true) {
+            recorder.record(Metric::ResumedTime, now - self.since);
+        }
+        self.step_done(metric, now, recorder);
     }
 
     /// The step of the set-up that began at `since` is done: records its time.

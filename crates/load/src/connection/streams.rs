@@ -13,6 +13,7 @@ use super::{Connection, Ending, Link};
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
 use crate::protocol::Protocol;
+use crate::reach::Reach;
 use crate::source::{Payloads, Refused, Stream, Streams, Verifier, excerpt};
 
 /// The way of requests that tell the last id, behind that of those that have none.
@@ -36,8 +37,11 @@ pub(super) fn ask(
     numbers: impl Iterator<Item = u64>,
     out: &mut Vec<u8>,
 ) {
+    let are_messages = streams.are_messages();
     for number in numbers {
         match streams.ask(number) {
+            // It is there with its WebSocket.
+            _ if are_messages => {}
             None => session.encode(&Message::new(number, &[]), out),
             Some(id) => {
                 let fill = Fill { values: id, ends: &[id.len() as u32], cookies: &[] };
@@ -86,6 +90,16 @@ impl Connection {
                 if begin(head, number, streams, now) {
                     expected.recorder.record(Metric::UpgradeTime, now - pending.sent);
                 }
+            }
+            Event::Chunk { piece, .. } if streams.are_messages() => {
+                expected.recorder.bytes.payload_received += piece.len() as u64;
+                if let Some(stream) = streams.get(number) {
+                    stream.begun.extend_from_slice(piece);
+                }
+            }
+            Event::Reply(reply) if streams.are_messages() => {
+                message(reply.payload, &pending, streams, received, expected);
+                received.ending = reply.last.then_some(Ending::Orderly("server"));
             }
             Event::Chunk { piece, .. } => hear(piece, number, streams, received, expected),
             Event::Reply(reply) => {
@@ -148,7 +162,7 @@ impl Connection {
     ) -> Vec<u64> {
         let mut silent = Vec::new();
         self.ledger.for_each(|Pending { number, sent, .. }| {
-            let stands = streams.since(number);
+            let stands = streams.since(number).or(streams.are_messages().then_some(sent));
             let is_late = now - stands.unwrap_or(sent) >= timeout;
             if is_late && !(are_held && stands.is_some()) {
                 silent.push(number);
@@ -192,7 +206,8 @@ fn begin(head: &ReplyHead<'_>, number: u64, streams: &mut Streams, now: Nanos) -
     };
     let content_type = named("content-type").unwrap_or_default();
     let clock = named(CLOCK_FIELD);
-    let is_stamped = clock.is_some_and(|clock| streams.is_own_clock(clock));
+    let are_published = streams.are_published();
+    let is_stamped = are_published || clock.is_some_and(|clock| streams.is_own_clock(clock));
     let Some(stream) = streams.get(number) else { return false };
     let wrong = if head.status != RIGHT_STATUS {
         Some((Refused::Status, status(head.status, false)))
@@ -207,7 +222,7 @@ fn begin(head: &ReplyHead<'_>, number: u64, streams: &mut Streams, now: Nanos) -
         return false;
     }
     stream.since = Some(now);
-    (stream.is_numbered, stream.is_stamped) = (clock.is_some(), is_stamped);
+    (stream.is_numbered, stream.is_stamped) = (are_published || clock.is_some(), is_stamped);
     true
 }
 
@@ -231,7 +246,7 @@ fn hear<W>(
     let reading = streams.reading(now);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += piece.len() as u64;
-    let Some(stream) = streams.get(number) else { return };
+    let Some((stream, reach)) = streams.hearing(number) else { return };
     if let Some(refused) = &stream.refused {
         stream.ignored += piece.len() as u64;
         if stream.ignored > MOST_REFUSED {
@@ -240,6 +255,15 @@ fn hear<W>(
         return;
     }
     let Stream { decoder, since, is_numbered, is_stamped, next, events, .. } = stream;
+    let mut place = Place {
+        number,
+        since,
+        next,
+        is_numbered: *is_numbered,
+        is_stamped: *is_stamped,
+        reach,
+        at: (now, reading),
+    };
     let mut rest = piece;
     loop {
         let step = match decoder.receive(rest) {
@@ -252,20 +276,79 @@ fn hear<W>(
         rest = &rest[step.consumed..];
         let Some(event) = step.event else { return };
         *events += 1;
-        let gap = now - since.replace(now).unwrap_or(now);
-        let judged = is_text(&event).and_then(|()| {
-            let stamp = if *is_numbered { Some(in_turn(&event, next, recorder)?) } else { None };
-            is_right(&event, number, verifier, payloads)?;
-            Ok(stamp)
-        });
-        match judged {
-            Ok(stamp) => {
+        place.take(&event, verifier, payloads, recorder);
+    }
+}
+
+/// A message of a WebSocket came whole, with these last bytes: an event.
+fn message<W>(
+    last: &[u8],
+    pending: &Pending,
+    streams: &mut Streams,
+    received: &mut Received,
+    expected: &mut Expected<'_, W>,
+) {
+    let now = received.at;
+    let reading = streams.reading(now);
+    let Expected { verifier, payloads, recorder, .. } = expected;
+    recorder.bytes.payload_received += last.len() as u64;
+    let Some((stream, reach)) = streams.hearing(pending.number) else { return };
+    let mut begun = std::mem::take(&mut stream.begun);
+    let data = if begun.is_empty() {
+        last
+    } else {
+        begun.extend_from_slice(last);
+        begun.as_slice()
+    };
+    // Until the first one comes it is awaited since the WebSocket was there to hear it.
+    stream.since.get_or_insert(pending.sent);
+    let mut place = Place {
+        number: pending.number,
+        since: &mut stream.since,
+        next: &mut stream.next,
+        is_numbered: true,
+        is_stamped: true,
+        reach,
+        at: (now, reading),
+    };
+    place.take(&ServerSent { kind: b"", data, id: b"" }, verifier, payloads, recorder);
+}
+
+/// Where a stream is when an event of it has come.
+struct Place<'s> {
+    /// Of the message that asked for it.
+    number: u64,
+    since: &'s mut Option<Nanos>,
+    next: &'s mut Option<u64>,
+    is_numbered: bool,
+    is_stamped: bool,
+    reach: Option<&'s Reach>,
+    /// Now, and what the machine's clock says, nanoseconds.
+    at: (Nanos, u64),
+}
+
+impl Place<'_> {
+    /// Judges an event, and records what it is.
+    fn take(
+        &mut self,
+        event: &ServerSent<'_>,
+        verifier: &Verifier,
+        payloads: &mut Payloads,
+        recorder: &mut Recorder,
+    ) {
+        let (now, reading) = self.at;
+        let gap = now - self.since.replace(now).unwrap_or(now);
+        match self.judge(event, verifier, payloads, recorder) {
+            Ok(told) => {
                 recorder.event();
                 recorder.record(Metric::MessageTime, gap);
-                if let (Some(stamp), true) = (stamp, *is_stamped)
-                    && let Some(delay) = reading.checked_sub(stamp)
+                if let (Some(told), true) = (told, self.is_stamped)
+                    && let Some(delay) = reading.checked_sub(told.due_ns)
                 {
                     recorder.record(Metric::DeliveryTime, Nanos(delay));
+                    if self.reach.is_some_and(|reach| reach.one_more(told.number)) {
+                        recorder.record(Metric::ReachTime, Nanos(delay));
+                    }
                 }
             }
             Err((class, text)) => {
@@ -276,6 +359,23 @@ fn hear<W>(
             }
         }
     }
+
+    fn judge(
+        &mut self,
+        event: &ServerSent<'_>,
+        verifier: &Verifier,
+        payloads: &mut Payloads,
+        recorder: &mut Recorder,
+    ) -> Result<Option<NumberedEvent>, Wrong> {
+        is_text(event)?;
+        let told = if self.is_numbered {
+            Some(in_turn(event, self.reach.is_some(), self.next, recorder)?)
+        } else {
+            None
+        };
+        is_right(event, self.number, verifier, payloads)?;
+        Ok(told)
+    }
 }
 
 /// Browsers replace what is no text; a load says so.
@@ -284,18 +384,19 @@ fn is_text(event: &ServerSent<'_>) -> Result<(), Wrong> {
     are_text.then_some(()).ok_or_else(|| (Class::Utf8, "an event that is not UTF-8".to_owned()))
 }
 
-/// An event of the reference server: does it come in its turn, and whole? When it was due there.
+/// An event that has a number: does it come in its turn, and whole? Ids of what is published are its server's own.
 fn in_turn(
     event: &ServerSent<'_>,
+    is_published: bool,
     next: &mut Option<u64>,
     recorder: &mut Recorder,
-) -> Result<u64, Wrong> {
+) -> Result<NumberedEvent, Wrong> {
     let mismatch = || {
         let text = format!("'{}' is not what the event has to carry", excerpt(event.data));
         (Class::Mismatch, text)
     };
-    let NumberedEvent { number, due_ns } =
-        NumberedEvent::read_front(event.data).ok_or_else(mismatch)?;
+    let told = NumberedEvent::read_front(event.data).ok_or_else(mismatch)?;
+    let number = told.number;
     let awaited = next.unwrap_or(number);
     if number < awaited {
         let text = format!("event {number} came where event {awaited} was due");
@@ -312,9 +413,9 @@ fn in_turn(
             format!("event {number} came where event {awaited} was due")
         });
     }
-    let is_named = event.id.is_empty() || event.id == number.to_string().as_bytes();
+    let is_named = is_published || event.id.is_empty() || event.id == number.to_string().as_bytes();
     let is_whole = is_named && NumberedEvent::read(event.data).is_some();
-    is_whole.then_some(due_ns).ok_or_else(mismatch)
+    is_whole.then_some(told).ok_or_else(mismatch)
 }
 
 /// Does it carry what the plan says?

@@ -6,7 +6,7 @@ use super::words::{decode, grouped, quantiles, time};
 use super::{Emit, http2, http3, routes};
 use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
-    Counters, Deliveries, Interval, Lobby, Phase, Snapshot, Start, Summary,
+    Counters, Deliveries, Interval, Lobby, Phase, Published, Snapshot, Start, Summary,
 };
 
 /// Prints what runs, and at the end what was found.
@@ -135,13 +135,18 @@ impl<W: Write, P: Write> Text<W, P> {
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
         }
         copies(out, counters)?;
+        if let Some(published) = &summary.published {
+            events(out, published)?;
+        }
         for (name, label, values) in [
             ("response_time", "response time", "messages"),
             ("service_time", "service time", "messages"),
             ("delivery_time", "delivery time", "messages"),
+            ("reach_time", "last receiver", "events"),
             ("pacing_lag", "pacing lag", "messages"),
             ("connect_time", "connect time", "connections"),
             ("tls_time", "TLS time", "connections"),
+            ("resumed_time", "  resumed", "connections"),
             ("settings_time", "settings time", "connections"),
             ("upgrade_time", "upgrade time", "upgrades"),
         ] {
@@ -222,6 +227,26 @@ fn copies(out: &mut impl Write, counters: &Counters) -> io::Result<()> {
             grouped(out_of_order),
             grouped(mismatch)
         )?;
+    }
+    Ok(())
+}
+
+/// What was published, and how much of it did not come.
+fn events(out: &mut impl Write, published: &Published) -> io::Result<()> {
+    let Published { receivers, counters, undelivered, examples, .. } = published;
+    writeln!(
+        out,
+        "  published      sent {}  ok {}  errors {}  waiting {}  receivers {}  undelivered {}",
+        grouped(counters.sent),
+        grouped(counters.ok),
+        grouped(errors(counters)),
+        grouped(counters.waiting + counters.dropped),
+        grouped(*receivers),
+        grouped(*undelivered)
+    )?;
+    for (class, count) in &counters.errors {
+        let example = examples.get(class).map_or("", String::as_str);
+        writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
     }
     Ok(())
 }

@@ -29,9 +29,23 @@ pub struct Http3Figures {
     pub packets_lost: u64,
     /// How often a congestion window was cut.
     pub congestion_events: u64,
+    /// How often datagrams of the largest size stopped to come through.
+    pub black_holes: u64,
+    /// Connections that have ended: what is added up below is of their ends.
+    pub ended: u64,
+    /// Their congestion windows, bytes.
+    pub congestion_windows: u64,
+    /// Their smoothed round trip times, nanoseconds.
+    pub round_trips_ns: u64,
+    /// The largest datagrams that their paths carry, as far as is known, bytes.
+    pub largest_datagrams: u64,
     /// For how long messages were given to QUIC and had to wait for a window of the server's, nanoseconds, over all
     /// connections.
     pub sends_held_ns: u64,
+    /// Connections on which messages were sent before the handshake's end (0-RTT), and the server took them.
+    pub early_accepted: u64,
+    /// The same, and the server refused them, so that they went again.
+    pub early_refused: u64,
 }
 
 impl Http3Figures {
@@ -47,6 +61,13 @@ impl Http3Figures {
         self.packets_sent += other.packets_sent;
         self.packets_lost += other.packets_lost;
         self.congestion_events += other.congestion_events;
+        self.black_holes += other.black_holes;
+        self.ended += other.ended;
+        self.congestion_windows += other.congestion_windows;
+        self.round_trips_ns += other.round_trips_ns;
+        self.largest_datagrams += other.largest_datagrams;
         self.sends_held_ns += other.sends_held_ns;
+        self.early_accepted += other.early_accepted;
+        self.early_refused += other.early_refused;
     }
 }

@@ -18,6 +18,8 @@ pub enum Metric {
     ConnectTime,
     /// From the established TCP connection to the end of the TLS handshake.
     TlsTime,
+    /// `TlsTime`, or over QUIC `ConnectTime`, of the connections that resumed an earlier session.
+    ResumedTime,
     /// HTTP/2: from the end of transport set-up to the server's settings.
     SettingsTime,
     /// From the request for a WebSocket, or for a stream of events, to the answer that accepts it.
@@ -26,6 +28,8 @@ pub enum Metric {
     FailedTime,
     /// From the instant a message was due to the copy of it at one of its receivers.
     DeliveryTime,
+    /// From the instant a published event was due to the copy of it at the last of its receivers.
+    ReachTime,
     /// From one message of a reply, or event of a stream, to the next one; of the first, from the send of its call, or
     /// the head of its stream.
     MessageTime,
@@ -38,7 +42,7 @@ pub enum Metric {
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 14;
+pub const COUNT: usize = 16;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
@@ -48,10 +52,16 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::PacingLag, "pacing_lag", "sent - due; open loop only"),
     (Metric::ConnectTime, "connect_time", "TCP, or QUIC with TLS, established - connect"),
     (Metric::TlsTime, "tls_time", "TLS established - TCP established"),
+    (
+        Metric::ResumedTime,
+        "resumed_time",
+        "tls_time, or connect_time of QUIC, where a session was resumed",
+    ),
     (Metric::SettingsTime, "settings_time", "server's settings - transport established; HTTP/2"),
     (Metric::UpgradeTime, "upgrade_time", "WebSocket or stream of events accepted - asked for"),
     (Metric::FailedTime, "failed_time", "failure seen - sent"),
     (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
+    (Metric::ReachTime, "reach_time", "last copy there - due, of each published event"),
     (
         Metric::MessageTime,
         "message_time",

@@ -21,6 +21,7 @@ pub const SNAPSHOT_VERSION: u32 = 1;
 /// One line of the engine's output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and written at once")]
 pub enum Snapshot {
     /// The first line: what is about to run.
     Start(Start),
@@ -414,6 +415,25 @@ pub struct Summary {
     /// By route and flow over the whole run; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficFigures>,
+    /// What was published beside a load of streams; left out where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+}
+
+/// Events that were published while the streams of a load told them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// Streams that had to tell each event.
+    pub receivers: u64,
+    /// Events as messages of who publishes; `ok` are those that the server has taken.
+    pub counters: Counters,
+    /// Copies of the events that the server has taken which did not come right: those that are counted as errors of the
+    /// load, and those that had not come at its end.
+    pub undelivered: u64,
+    /// The first excerpt per error class of who publishes.
+    pub examples: BTreeMap<String, String>,
+    /// Histograms of who publishes by metric name, HdrHistogram V2 compressed, base64.
+    pub histograms: BTreeMap<String, String>,
 }
 
 /// A run that could not begin or go on.

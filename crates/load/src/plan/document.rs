@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{GrpcDocument, WireDocument};
 pub use super::generator::{GeneratorDocument, PollerDocument};
+pub use super::published::PublishDocument;
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
 pub use super::version::{HttpDocument, HttpVersionDocument, WindowsDocument};
@@ -44,6 +45,9 @@ pub struct PlanDocument {
     /// Which part this engine has of a load that several make together; null: all of it.
     #[serde(default)]
     pub share: Option<ShareDocument>,
+    /// Events that are published during the load, each of which each of its streams has to tell; null: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publish: Option<PublishDocument>,
 }
 
 /// One engine's part of a load that several make together: with the workers of all, they send what one engine

@@ -179,6 +179,7 @@ pub(super) fn payload(plan: &GrpcPlan, payload: PayloadPlan) -> Result<PayloadPl
         PayloadPlan::Json(_) => {
             return wrong("message: a message of gRPC is no JSON; the laboratory makes its bytes");
         }
+        PayloadPlan::Event(_) => return wrong("message: events are published over http"),
     })
 }
 

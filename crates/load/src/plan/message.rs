@@ -89,7 +89,9 @@ fn template_of_json(text: &str) -> PayloadPlan {
 fn fault(payload: &PayloadPlan) -> Option<String> {
     match payload {
         PayloadPlan::None => None,
-        PayloadPlan::Sequence(_) => Some("it is letters and digits of a given size".to_owned()),
+        PayloadPlan::Sequence(_) | PayloadPlan::Event(_) => {
+            Some("it is letters and digits of a given size".to_owned())
+        }
         PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => fault_in(bytes),
         PayloadPlan::List(list) => list.iter().find_map(|bytes| fault_in(bytes)),
         PayloadPlan::Template(text) => fault_of(&parts(text)),
@@ -107,6 +109,7 @@ fn is_text(payload: &PayloadPlan) -> bool {
     match payload {
         PayloadPlan::None
         | PayloadPlan::Sequence(_)
+        | PayloadPlan::Event(_)
         | PayloadPlan::Template(_)
         | PayloadPlan::Json(_) => true,
         PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => {
@@ -119,7 +122,7 @@ fn is_text(payload: &PayloadPlan) -> bool {
 fn is_empty(payload: &PayloadPlan) -> bool {
     match payload {
         PayloadPlan::None | PayloadPlan::Sequence(0) => true,
-        PayloadPlan::Sequence(_) | PayloadPlan::Json(_) => false,
+        PayloadPlan::Sequence(_) | PayloadPlan::Event(_) | PayloadPlan::Json(_) => false,
         PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => bytes.is_empty(),
         PayloadPlan::List(list) => list.iter().any(Vec::is_empty),
         PayloadPlan::Template(text) => text.is_empty(),
@@ -154,7 +157,7 @@ fn is_event(payload: &PayloadPlan) -> bool {
             && values.is_ok_and(|values| values.first().is_some_and(serde_json::Value::is_string))
     };
     match payload {
-        PayloadPlan::None | PayloadPlan::Sequence(_) => false,
+        PayloadPlan::None | PayloadPlan::Sequence(_) | PayloadPlan::Event(_) => false,
         PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => is_array(bytes),
         PayloadPlan::List(list) => list.iter().all(|bytes| is_array(bytes)),
         PayloadPlan::Template(text) => is_array(text.replace(PLACEHOLDER, "0").as_bytes()),

@@ -13,6 +13,8 @@ mod message;
 mod parse;
 mod pattern;
 pub mod profile;
+pub mod publish;
+mod published;
 pub mod redaction;
 mod rule;
 pub mod shape;
@@ -29,11 +31,12 @@ pub use document::{PacingDocument, PlanDocument, PollerDocument};
 use grpc::GrpcPlan;
 pub use json_text::JsonPart;
 use profile::Profile;
+pub use publish::Publish;
 pub use rule::{JsonPath, Rule, Step};
 use shape::Shape;
 pub use target::{Carrier, Scheme, TargetUrl};
 use traffic::Traffic;
-pub use version::Windows;
+pub use version::{Congestion, Windows};
 use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::clock::Nanos;
@@ -55,6 +58,8 @@ pub struct Plan {
     pub generator: GeneratorPlan,
     /// Which part of a load that several engines make together this is.
     pub share: SharePlan,
+    /// Who publishes what the streams of the load tell; none: nobody.
+    pub publish: Option<Box<Publish>>,
 }
 
 /// Address and request.
@@ -83,6 +88,10 @@ pub struct Target {
     pub agrees: bool,
     /// Windows of HTTP/2.
     pub windows: Windows,
+    /// Who decides over HTTP/3 how much may be on its way.
+    pub congestion: Congestion,
+    /// Requests go before the handshake's end over HTTP/3, where that can be.
+    pub early_data: bool,
     /// TLS settings; none for plain schemes.
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.
@@ -149,6 +158,8 @@ pub enum PayloadPlan {
     None,
     /// So many bytes, different from message to message.
     Sequence(usize),
+    /// An event of so many bytes, which says its number and when it was due.
+    Event(usize),
     /// The same each time.
     Fixed(Vec<u8>),
     /// In turn; never empty.
@@ -331,6 +342,11 @@ pub struct SharePlan {
 pub struct PlanError(pub String);
 
 impl Target {
+    /// Are requests in flight side by side on streams of a connection?
+    pub(crate) const fn has_streams(&self) -> bool {
+        self.http2 || self.http3
+    }
+
     /// The same, whose requests say what a profile adds as they say their own, and all say the same.
     pub(crate) fn without_profile(&self) -> Self {
         let mut target = self.clone();
@@ -360,6 +376,11 @@ impl Plan {
     /// Whether due times count: in an open loop, and where a step may wait for a connection of a pool.
     pub fn tells_response_times(&self) -> bool {
         matches!(self.load.loop_, LoopPlan::Open { .. }) || self.load.users.is_some()
+    }
+
+    /// Whether its messages are what streams and WebSockets tell by themselves, which nobody answers.
+    pub fn hears_events(&self) -> bool {
+        self.target.sse || self.publish.is_some()
     }
 
     /// Connections that belong together, so that one worker must have them.

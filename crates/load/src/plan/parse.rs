@@ -9,7 +9,7 @@ mod traffic;
 use std::sync::Arc;
 
 use super::document::{ContentDocument, PLAN_SCHEMA, PLAN_VERSION, PlanDocument};
-use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, TargetUrl};
+use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, Publish, TargetUrl};
 
 use load::{load, phases, stop};
 use share::{generator, in_broadcast, in_company, share};
@@ -40,6 +40,11 @@ impl Plan {
         if is_traffic {
             is_origin(&TargetUrl::parse(&document.target.url)?)?;
             origin_alone(&document.target)?;
+            document.target.expect.content = ContentDocument::Status;
+        }
+        let is_told = document.publish.is_some() && !document.target.http.sse;
+        if is_told && document.target.expect.content == ContentDocument::Auto {
+            // An event says by itself which one it is.
             document.target.expect.content = ContentDocument::Status;
         }
         let headers = document.target.http.headers.clone();
@@ -74,10 +79,18 @@ impl Plan {
             }
             sse::streams(&target, &load, &stop)?;
         }
+        if is_told {
+            if is_traffic {
+                return wrong(
+                    "publish: a traffic file waits for replies; publish while streams are held, without one".to_owned(),
+                );
+            }
+            sse::listeners(&target, &load, &stop)?;
+        }
         pools(traffic.as_ref(), &load, share, &generator)?;
         if let Some(traffic) = &traffic {
             speaks(traffic, &target)?;
-            fits((traffic, target.http2), &load, share, &stop)?;
+            fits((traffic, target.has_streams()), &load, share, &stop)?;
             if traffic.is_conversation() {
                 // A session closes its own, whatever it carried.
                 load.requests_per_connection = Some(u64::MAX);
@@ -87,7 +100,11 @@ impl Plan {
         if let Some(calls) = &target.grpc {
             super::grpc::paced(calls, &target.payload, phases.timeout)?;
         }
-        Ok(Self { target, traffic: traffic.map(Arc::new), stop, load, phases, generator, share })
+        let publish = document.publish.as_ref();
+        let heard = |it| Publish::parse(it, &target, &load, (&stop, phases, share)).map(Box::new);
+        let publish = publish.map(heard).transpose()?;
+        let traffic = traffic.map(Arc::new);
+        Ok(Self { target, traffic, load, stop, phases, generator, share, publish })
     }
 }
 

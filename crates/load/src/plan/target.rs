@@ -37,7 +37,7 @@ pub struct TargetUrl {
     pub text: String,
     /// Protocol.
     pub scheme: Scheme,
-    /// Calls of gRPC, over HTTP/2: `grpc`, `grpcs`.
+    /// Calls of gRPC, over HTTP/2 or HTTP/3: `grpc`, `grpcs`.
     pub grpc: bool,
     /// Inside TLS?
     pub secure: bool,

@@ -1,4 +1,4 @@
-//! How HTTP is spoken, by the names that a plan gives: versions, and the windows of HTTP/2.
+//! How HTTP is spoken, by the names that a plan gives: versions, the windows of HTTP/2, and the congestion control of HTTP/3.
 //!
 //! Knows names and bounds; must not know what a version is spoken over.
 
@@ -12,11 +12,16 @@ use super::profile::HeaderProfile;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpDocument {
-    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte; 3 over QUIC, https alone. Streams of
-    /// both are `load.depth`.
+    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte; 3 over QUIC, https, wss and grpcs alone.
+    /// Streams of both are `load.depth`.
     pub version: HttpVersionDocument,
     /// Windows of HTTP/2; null: the usual ones, wide enough for nearly all.
     pub windows: Option<WindowsDocument>,
+    /// Which algorithm decides how much of what HTTP/3 sends may be on its way; null: cubic.
+    pub congestion: Option<Congestion>,
+    /// Requests on a new connection of HTTP/3 go before the handshake's end, where an earlier session is resumed and the
+    /// server takes them (0-RTT).
+    pub early_data: bool,
     /// Request method; null: `GET` without a payload, `POST` with one.
     pub method: Option<String>,
     /// Further header fields, in order.
@@ -44,6 +49,19 @@ pub enum HttpVersionDocument {
     /// Over TLS whichever of both the server picks (ALPN), HTTP/2 offered first; without TLS HTTP/1.1.
     #[serde(rename = "auto")]
     Auto,
+}
+
+/// Algorithms that decide how much may be on its way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Congestion {
+    /// RFC 9438, as Linux has it for TCP.
+    #[default]
+    Cubic,
+    /// RFC 9002, appendix B.
+    NewReno,
+    /// BBR, version 1.
+    Bbr,
 }
 
 /// What the server may send over HTTP/2 before it is allowed more.

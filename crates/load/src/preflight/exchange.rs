@@ -181,8 +181,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         if self.connection.state != State::Ready || self.first.asked {
             return Ok(());
         }
-        if self.plan.traffic.is_some() {
-            // It stands; what its routes answer is seen in a rehearsal.
+        let only_hears = self.plan.hears_events() && !self.plan.target.sse;
+        if self.plan.traffic.is_some() || only_hears {
+            // It stands; what its routes answer is seen in a rehearsal, and what is published while it is held.
             self.first.came = true;
             return Ok(());
         }

@@ -8,7 +8,7 @@ use wiretrial_proto::MessageKind;
 use wiretrial_proto::grpc::timeout;
 use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Limits, Http2Request};
-use wiretrial_proto::http3::Http3Request;
+use wiretrial_proto::http3::{Http3Limits, Http3Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::sse::EVENT_STREAM;
@@ -17,10 +17,11 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
-use super::fields::fields;
-use super::http2::{TIMEOUT, Tunnels, call, http2, http2_request, limits, of_target};
-use super::http3::{http3, http3_request};
+use super::fields::{FieldParts, fields};
+use super::http2::{TIMEOUT, call, http2, http2_request, limits, of_target};
+use super::http3::{http3, http3_limits, http3_request};
 use super::longest::{MAX_INFLATED, MAX_MESSAGE, max_message};
+use super::tunnels::Tunnels;
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
 };
@@ -34,13 +35,13 @@ pub(crate) enum ProtocolFactory {
     Http(Arc<[RequestHead]>),
     /// The same in HTTP/2; what the server may send; and whether heads of replies are told.
     Http2(Arc<[Http2Request]>, Http2Limits, bool),
-    /// The same in HTTP/3; and whether heads of replies are told.
-    Http3(Arc<[Http3Request]>, bool),
+    /// The same in HTTP/3.
+    Http3(Arc<[Http3Request]>, Http3Limits, bool),
     /// Request heads of many routes, with holes.
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
-    /// The same on streams of HTTP/2.
+    /// The same on streams of HTTP/2 or HTTP/3.
     WebSockets(Arc<Tunnels>),
     /// The same of conversations, of which each is opened in its own way.
     Conversation(Box<WebSocketConfig>),
@@ -76,22 +77,7 @@ impl ProtocolFactory {
         let target = &plan.target;
         let url = &target.url;
         if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
-            if traffic.is_conversation() {
-                let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
-                let config = Box::new(Arc::unwrap_or_clone(config));
-                let lines = traffic.routes.iter().map(|route| route.line.as_ref());
-                let acknowledged = lines.map(|line| line.is_some_and(|line| line.acknowledged));
-                return Ok(match url.scheme {
-                    Scheme::SocketIo => Self::Events(config, acknowledged.collect()),
-                    _ => Self::Conversation(config),
-                });
-            }
-            if target.http2 {
-                let requests = of_all(traffic, routes, |of, route| route_request(of, route, url));
-                return Ok(Self::Http2(requests?, limits(target), true));
-            }
-            let head = |of: &_, route: Option<&_>| route_head(of, route, &url.authority);
-            return Ok(Self::Routes(of_all(traffic, routes, head)?));
+            return Self::of_traffic(target, traffic, routes);
         }
         match url.scheme {
             Scheme::Stream => Ok(Self::Stream),
@@ -103,7 +89,9 @@ impl ProtocolFactory {
                         let longest = Payloads::new(&target.payload).longest();
                         Self::Broadcast(config, Hall { longest, greetings: target.greetings })
                     }
-                    _ if target.http2 => Self::WebSockets(Arc::new(Tunnels::new(plan, config)?)),
+                    _ if target.has_streams() => {
+                        Self::WebSockets(Arc::new(Tunnels::new(plan, config)?))
+                    }
                     _ => Self::WebSocket(config),
                 })
             }
@@ -136,8 +124,17 @@ impl ProtocolFactory {
                     None => PayloadLength::Varying,
                 };
                 if let Some(calls) = &target.grpc {
-                    let request = call(target, calls, close)?;
-                    return Ok(Self::Http2(Arc::from([request]), limits(target), false));
+                    let (scheme, path, host) = (url.http_scheme(), &url.path, &url.authority);
+                    if target.http3 {
+                        let request = call(target, calls, |fields| {
+                            Http3Request::call(scheme, path, host, fields, close)
+                        });
+                        return Ok(Self::Http3(Arc::from([request?]), http3_limits(target), false));
+                    }
+                    let request = call(target, calls, |fields| {
+                        Http2Request::call(scheme, path, host, fields, close)
+                    });
+                    return Ok(Self::Http2(Arc::from([request?]), limits(target), false));
                 }
                 if target.http2 {
                     let request = http2_request(target, close, length)?;
@@ -145,7 +142,7 @@ impl ProtocolFactory {
                 }
                 if target.http3 {
                     let request = http3_request(target, close, length)?;
-                    return Ok(Self::Http3(Arc::from([request]), false));
+                    return Ok(Self::Http3(Arc::from([request]), http3_limits(target), false));
                 }
                 let head = RequestHead::with_holes(
                     &target.method,
@@ -161,12 +158,43 @@ impl ProtocolFactory {
         }
     }
 
+    /// For sessions of requests, or of conversations.
+    fn of_traffic(
+        target: &Target,
+        traffic: &traffic::Traffic,
+        routes: &Routes,
+    ) -> Result<Self, PlanError> {
+        let url = &target.url;
+        if traffic.is_conversation() {
+            let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
+            let config = Box::new(Arc::unwrap_or_clone(config));
+            let lines = traffic.routes.iter().map(|route| route.line.as_ref());
+            let acknowledged = lines.map(|line| line.is_some_and(|line| line.acknowledged));
+            return Ok(match url.scheme {
+                Scheme::SocketIo => Self::Events(config, acknowledged.collect()),
+                _ => Self::Conversation(config),
+            });
+        }
+        if target.http2 {
+            let (call, ask) = (Http2Request::call, Http2Request::with_holes);
+            let one = |of: &_, route: Option<&_>| on_stream(of, route, url, call, ask);
+            return Ok(Self::Http2(of_all(traffic, routes, one)?, limits(target), true));
+        }
+        if target.http3 {
+            let (call, ask) = (Http3Request::call, Http3Request::with_holes);
+            let one = |of: &_, route: Option<&_>| on_stream(of, route, url, call, ask);
+            return Ok(Self::Http3(of_all(traffic, routes, one)?, http3_limits(target), true));
+        }
+        let head = |of: &_, route: Option<&_>| route_head(of, route, &url.authority);
+        Ok(Self::Routes(of_all(traffic, routes, head)?))
+    }
+
     /// The same, and sessions of HTTP tell the head of each reply.
     pub(crate) fn telling_heads(self) -> Self {
         match self {
             Self::Http(heads) => Self::Routes(heads),
             Self::Http2(requests, limits, _) => Self::Http2(requests, limits, true),
-            Self::Http3(requests, _) => Self::Http3(requests, true),
+            Self::Http3(requests, limits, _) => Self::Http3(requests, limits, true),
             other => other,
         }
     }
@@ -181,7 +209,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, _) => http2(requests, *limits, true),
-            Self::Http3(requests, _) => http3(requests, true),
+            Self::Http3(requests, limits, _) => http3(requests, *limits, true),
             Self::WebSockets(tunnels) => tunnels.one(entropy),
             _ => self.make(number, entropy, opening),
         }
@@ -199,7 +227,7 @@ impl ProtocolFactory {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, tells_heads) => http2(requests, *limits, *tells_heads),
-            Self::Http3(requests, tells_heads) => http3(requests, *tells_heads),
+            Self::Http3(requests, limits, tells_heads) => http3(requests, *limits, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -286,31 +314,39 @@ impl ProtocolFactory {
 fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
     let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept");
     let url = &target.url;
-    let mut headers: Vec<_> = target
-        .headers
-        .iter()
-        .map(|(name, value)| (name.as_str(), vec![HeadPart::Text(value.as_str())]))
-        .collect();
+    let mut headers = fields(target);
     if !target.headers.iter().any(asks) {
         headers.push(("Accept", vec![HeadPart::Text(EVENT_STREAM)]));
     }
     let plain = headers.clone();
     headers.push(("Last-Event-ID", vec![HeadPart::Hole]));
+    let each = [&plain[..], &headers[..]];
     let (path, length) = ([HeadPart::Text(url.path.as_str())], PayloadLength::None);
-    let wrong = |error: BadRequest| of_target(&error);
+    let (scheme, method, host) = (url.http_scheme(), &target.method, &url.authority);
     if target.http2 {
-        let request = |headers: &[_]| {
-            let (method, host) = (&target.method, &url.authority);
-            Http2Request::with_holes(url.http_scheme(), method, &path, host, headers, false, length)
+        let request = |fields: &[_]| {
+            Http2Request::with_holes(scheme, method, &path, host, fields, false, length)
         };
-        let both = [request(&plain).map_err(wrong)?, request(&headers).map_err(wrong)?];
-        return Ok(ProtocolFactory::Http2(Arc::from(both), limits(target), true));
+        return Ok(ProtocolFactory::Http2(both(each, request)?, limits(target), true));
     }
-    let head = |headers: &[_]| {
-        RequestHead::with_holes(&target.method, &path, &url.authority, headers, false, length)
-    };
-    let both = [head(&plain).map_err(wrong)?, head(&headers).map_err(wrong)?];
-    Ok(ProtocolFactory::Routes(Arc::from(both)))
+    if target.http3 {
+        let request = |fields: &[_]| {
+            Http3Request::with_holes(scheme, method, &path, host, fields, false, length)
+        };
+        return Ok(ProtocolFactory::Http3(both(each, request)?, http3_limits(target), true));
+    }
+    let head = |fields: &[_]| RequestHead::with_holes(method, &path, host, fields, false, length);
+    Ok(ProtocolFactory::Routes(both(each, head)?))
+}
+
+/// A request with each of these fields.
+fn both<'f, R>(
+    fields: [&[FieldParts<'f>]; 2],
+    one: impl Fn(&[FieldParts<'f>]) -> Result<R, BadRequest>,
+) -> Result<Arc<[R]>, PlanError> {
+    let [plain, again] = fields.map(one);
+    let wrong = |error: BadRequest| of_target(&error);
+    Ok(Arc::from([plain.map_err(wrong)?, again.map_err(wrong)?]))
 }
 
 /// The upgrade of a conversation that is opened so.
@@ -368,39 +404,46 @@ fn route_head(
     head.map_err(|error| of_route(of, &error))
 }
 
-/// The same in HTTP/2.
-fn route_request(
+/// A request on a stream to a route, which is a call or not.
+fn on_stream<R>(
     of: &traffic::Route,
     route: Option<&Route>,
     url: &TargetUrl,
-) -> Result<Http2Request, PlanError> {
+    call: Call<R>,
+    ask: Ask<R>,
+) -> Result<R, PlanError> {
     let (target, mut headers) = head_parts(of);
-    if let Some(call) = &of.call {
-        let deadline = call.deadline.map(|deadline| timeout(deadline.0));
-        let said = deadline.as_ref().map(|deadline| vec![HeadPart::Text(deadline.as_str())]);
-        headers.extend(said.map(|said| (TIMEOUT, said)));
-        let path = &call.path;
-        let request = Http2Request::call(url.http_scheme(), path, &url.authority, &headers, false);
+    let (scheme, host) = (url.http_scheme(), url.authority.as_str());
+    let Some(called) = &of.call else {
+        let request = ask(scheme, &of.method, &target, host, &headers, false, length_of(route));
         return request.map_err(|error| of_route(of, &error));
-    }
-    let request = Http2Request::with_holes(
-        url.http_scheme(),
-        &of.method,
-        &target,
-        &url.authority,
-        &headers,
-        false,
-        length_of(route),
-    );
-    request.map_err(|error| of_route(of, &error))
+    };
+    let deadline = called.deadline.map(|deadline| timeout(deadline.0));
+    let said = deadline.as_ref().map(|deadline| vec![HeadPart::Text(deadline.as_str())]);
+    headers.extend(said.map(|said| (TIMEOUT, said)));
+    call(scheme, &called.path, host, &headers, false).map_err(|error| of_route(of, &error))
 }
 
 fn of_route(of: &traffic::Route, error: &BadRequest) -> PlanError {
     PlanError(format!("traffic.routes '{}': {error}", of.name))
 }
 
-/// Parts of the target of a route's requests, and its fields by name.
-type HeadParts<'r> = (Vec<HeadPart<'r>>, Vec<(&'r str, Vec<HeadPart<'r>>)>);
+/// How calls are made of a scheme, a path, a host and fields; `true`: none follows on the connection.
+type Call<R> = fn(&str, &str, &str, &[FieldParts<'_>], bool) -> Result<R, BadRequest>;
+
+/// How requests are made of a scheme, a method, a target, a host and fields; `true`: none follows on the connection.
+type Ask<R> = fn(
+    &str,
+    &str,
+    &[HeadPart<'_>],
+    &str,
+    &[FieldParts<'_>],
+    bool,
+    PayloadLength,
+) -> Result<R, BadRequest>;
+
+/// Parts of the target of a route's requests, and its fields.
+type HeadParts<'r> = (Vec<HeadPart<'r>>, Vec<FieldParts<'r>>);
 
 fn head_parts(of: &traffic::Route) -> HeadParts<'_> {
     let headers = of.headers.iter().map(|(name, value)| (name.as_str(), parts(value)));

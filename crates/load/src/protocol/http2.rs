@@ -1,70 +1,22 @@
-//! What HTTP/2 carries, from a plan: requests, calls and WebSockets on streams.
+//! What HTTP/2 carries, from a plan: requests and calls.
 //!
 //! Knows what a plan says of them; must not know transports or time.
 
 use std::fmt::Display;
 use std::sync::Arc;
 
-use wiretrial_proto::MessageKind;
 use wiretrial_proto::grpc::{ACCEPTED, ENCODING, GZIP, timeout};
-use wiretrial_proto::http1::{HeadPart, PayloadLength};
-use wiretrial_proto::http2::{
-    Http2Client, Http2Connect, Http2Limits, Http2Request, Http2WebSockets,
-};
-use wiretrial_proto::websocket::WebSocketConfig;
+use wiretrial_proto::http1::{BadRequest, HeadPart, PayloadLength};
+use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 
 use super::Protocol;
-use super::fields::fields;
+use super::fields::{FieldParts, fields};
 use super::longest::max_inflated;
 use crate::plan::grpc::GrpcPlan;
-use crate::plan::{Plan, PlanError, Target};
+use crate::plan::{PlanError, Target};
 
 /// The field in which a call says its deadline.
 pub(super) const TIMEOUT: &str = "grpc-timeout";
-
-/// WebSockets on the streams of each connection.
-#[derive(Debug)]
-pub(crate) struct Tunnels {
-    config: Arc<WebSocketConfig>,
-    request: Arc<Http2Connect>,
-    /// Of each connection.
-    streams: u32,
-    limits: Http2Limits,
-}
-
-impl Tunnels {
-    /// As many on each connection as the plan has messages in flight there.
-    ///
-    /// # Errors
-    /// A header field that HTTP/2 does not have.
-    pub(super) fn new(plan: &Plan, config: Arc<WebSocketConfig>) -> Result<Self, PlanError> {
-        let target = &plan.target;
-        let request = Http2Connect::websocket(target.url.http_scheme(), &config);
-        let request = Arc::new(request.map_err(|error| of_target(&error))?);
-        Ok(Self { config, request, streams: plan.load.depth, limits: limits(target) })
-    }
-
-    /// The session of one connection of the load.
-    pub(super) fn all(&self, entropy: [u64; 2]) -> Protocol {
-        self.make(self.streams, entropy)
-    }
-
-    /// The same with one WebSocket alone.
-    pub(super) fn one(&self, entropy: [u64; 2]) -> Protocol {
-        self.make(1, entropy)
-    }
-
-    /// Kind of a right reply.
-    pub(super) fn kind(&self) -> MessageKind {
-        self.config.kind
-    }
-
-    fn make(&self, streams: u32, entropy: [u64; 2]) -> Protocol {
-        let (config, request) = (Arc::clone(&self.config), Arc::clone(&self.request));
-        let session = Http2WebSockets::new(config, request, streams, entropy, self.limits);
-        Protocol::WebSockets(Box::new(session))
-    }
-}
 
 pub(super) fn http2(
     requests: &Arc<[Http2Request]>,
@@ -85,23 +37,20 @@ pub(super) fn limits(target: &Target) -> Http2Limits {
     limits
 }
 
-/// A call with what the plan says beside its messages.
-pub(super) fn call(
+/// A call with what the plan says beside its messages, `made` of these fields.
+pub(super) fn call<R>(
     target: &Target,
     calls: &GrpcPlan,
-    close: bool,
-) -> Result<Http2Request, PlanError> {
-    let url = &target.url;
+    made: impl FnOnce(&[FieldParts<'_>]) -> Result<R, BadRequest>,
+) -> Result<R, PlanError> {
     let deadline = calls.deadline.map(|deadline| timeout(deadline.0));
     let text = |text| vec![HeadPart::Text(text)];
-    let mut headers: Vec<_> =
-        target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
+    let mut headers = fields(target);
     headers.extend(deadline.as_ref().map(|deadline| (TIMEOUT, text(deadline.as_str()))));
     if calls.gzip {
         headers.extend([ENCODING, ACCEPTED].map(|name| (name, text(GZIP))));
     }
-    let call = Http2Request::call(url.http_scheme(), &url.path, &url.authority, &headers, close);
-    call.map_err(|error| of_target(&error))
+    made(&headers).map_err(|error| of_target(&error))
 }
 
 pub(super) fn http2_request(

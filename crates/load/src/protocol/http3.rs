@@ -3,29 +3,36 @@
 //! Knows what a plan says of them. Must not know QUIC: what is to be done with streams is told to whom it
 //! is done by.
 
+mod carried;
+
 use std::sync::Arc;
 
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
-use wiretrial_proto::http3::{Action, Http3Client, Http3Limits, Http3Request, Outgoing};
+use wiretrial_proto::http3::{
+    Action, Http3Client, Http3Limits, Http3Request, Http3WebSockets, Outgoing,
+};
 use wiretrial_proto::{ClientSession, Event, Message, ProtocolError, Scratch, Step};
 
 use super::Protocol;
 use super::fields::fields;
 use super::http2::of_target;
+use super::longest::max_inflated;
 use crate::plan::{PlanError, Target};
+
+use carried::Carried;
 
 /// One connection's session. Bytes that it says lie where those of other protocols do, with the connection;
 /// of them it keeps which belong to which stream.
 #[derive(Debug)]
 pub(crate) struct Http3Session {
-    client: Http3Client,
+    carried: Carried,
     /// Without its bytes.
     outgoing: Outgoing,
 }
 
 impl Http3Session {
-    fn new(client: Http3Client) -> Self {
-        Self { client, outgoing: Outgoing::new() }
+    fn new(carried: Carried) -> Self {
+        Self { carried, outgoing: Outgoing::new() }
     }
 
     /// Gives out what there is to do since this was last asked, in order; `out` has the bytes, and is empty
@@ -42,14 +49,51 @@ impl Http3Session {
         !self.outgoing.is_empty()
     }
 
+    /// The compression of messages that was agreed on, as the server would say it, or as it has done it.
+    pub(crate) fn deflate(&self) -> Option<String> {
+        self.carried.deflate()
+    }
+
+    /// As [`Http3Client::said`].
+    pub(crate) fn said(&self) -> &[u8] {
+        self.carried.client().map_or(&[][..], Http3Client::said)
+    }
+
+    /// As [`Http3Client::encode_first`]; none: no calls are made.
+    pub(crate) fn encode_first(&mut self, first: &Message<'_>, out: &mut Vec<u8>) -> Option<u32> {
+        self.saying(out, |carried, outgoing| {
+            Some(carried.client_mut()?.encode_first(first, outgoing))
+        })
+    }
+
+    /// As [`Http3Client::say`].
+    pub(crate) fn say(&mut self, call: u32, message: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        self.saying(out, |carried, outgoing| {
+            if let Some(client) = carried.client_mut() {
+                client.say(call, message, is_last, outgoing);
+            }
+        });
+    }
+
+    /// What comes from here on came at this instant.
+    #[inline]
+    pub(crate) fn came_at(&mut self, now: u64) {
+        self.carried.came_at(now);
+    }
+
+    /// For how long each WebSocket was asked for that was accepted since this was last called, nanoseconds.
+    pub(crate) fn take_upgrades(&mut self) -> Vec<u64> {
+        self.carried.take_upgrades()
+    }
+
     /// Does the server take its leave?
     pub(crate) fn is_left(&self) -> bool {
-        self.client.is_left()
+        self.carried.is_left()
     }
 
     /// So many streams may be opened in all.
-    pub(crate) fn allow(&mut self, streams: u64) {
-        self.client.allow(streams);
+    pub(crate) fn allow(&mut self, streams: u64, out: &mut Vec<u8>) {
+        self.saying(out, |carried, outgoing| carried.allow(streams, outgoing));
     }
 
     /// As [`ClientSession::receive`], of bytes that came on a stream; with `fin` nothing comes behind them.
@@ -63,7 +107,9 @@ impl Http3Session {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        self.saying(out, |client, outgoing| client.receive(stream, input, fin, scratch, outgoing))
+        self.saying(out, |carried, outgoing| {
+            carried.receive((stream, fin), input, scratch, outgoing)
+        })
     }
 
     /// The server sends nothing more on a stream, and what it sent is lost in part.
@@ -76,7 +122,7 @@ impl Http3Session {
         code: u64,
         out: &mut Vec<u8>,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
-        self.saying(out, |client, outgoing| client.reset(stream, code, outgoing))
+        self.saying(out, |carried, outgoing| carried.reset(stream, code, outgoing))
     }
 
     /// The server does not want what is sent on a stream.
@@ -88,18 +134,26 @@ impl Http3Session {
         stream: u64,
         code: u64,
         out: &mut Vec<u8>,
-    ) -> Result<(), ProtocolError> {
-        self.saying(out, |client, outgoing| client.stop_sending(stream, code, outgoing))
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        self.saying(out, |carried, outgoing| carried.stop_sending(stream, code, outgoing))
     }
 
-    /// Has the client say something whose bytes lie in `out`.
+    /// The server has refused what was sent before the handshake's end: the conversation begins again.
+    /// Gives the messages that were in flight, which go again.
+    pub(crate) fn refused_early(&mut self, out: &mut Vec<u8>) -> Vec<u64> {
+        self.saying(out, |carried, outgoing| {
+            carried.client_mut().map_or_else(Vec::new, |client| client.refused_early(outgoing))
+        })
+    }
+
+    /// Has the session say something whose bytes lie in `out`.
     fn saying<T>(
         &mut self,
         out: &mut Vec<u8>,
-        say: impl FnOnce(&mut Http3Client, &mut Outgoing) -> T,
+        say: impl FnOnce(&mut Carried, &mut Outgoing) -> T,
     ) -> T {
         self.outgoing.swap_bytes(out);
-        let said = say(&mut self.client, &mut self.outgoing);
+        let said = say(&mut self.carried, &mut self.outgoing);
         self.outgoing.swap_bytes(out);
         said
     }
@@ -107,20 +161,20 @@ impl Http3Session {
 
 impl ClientSession for Http3Session {
     fn start(&mut self, out: &mut Vec<u8>) {
-        self.saying(out, Http3Client::start);
+        self.saying(out, Carried::start);
     }
 
     fn is_open(&self) -> bool {
-        self.client.is_open()
+        self.carried.is_open()
     }
 
     fn room(&self) -> u32 {
-        self.client.room()
+        self.carried.room()
     }
 
     #[inline]
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
-        self.saying(out, |client, outgoing| client.encode(message, outgoing));
+        self.saying(out, |carried, outgoing| carried.encode(message, outgoing));
     }
 
     /// Nothing comes but on [a stream](Http3Session::receive_on).
@@ -134,22 +188,39 @@ impl ClientSession for Http3Session {
     }
 
     fn cancel(&mut self, number: u64, out: &mut Vec<u8>) -> bool {
-        self.saying(out, |client, outgoing| client.cancel(number, outgoing))
+        self.saying(out, |carried, outgoing| carried.cancel(number, outgoing))
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        self.client.end().map(|()| None)
+        self.carried.end().map(|()| None)
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
-        self.saying(out, Http3Client::close);
+        self.saying(out, Carried::close);
     }
 }
 
-pub(super) fn http3(requests: &Arc<[Http3Request]>, tells_heads: bool) -> Protocol {
+pub(super) fn http3(
+    requests: &Arc<[Http3Request]>,
+    limits: Http3Limits,
+    tells_heads: bool,
+) -> Protocol {
     let made = if tells_heads { Http3Client::telling_heads } else { Http3Client::new };
-    let client = made(Arc::clone(requests), Http3Limits::default());
-    Protocol::Http3(Box::new(Http3Session::new(client)))
+    let client = made(Arc::clone(requests), limits);
+    Protocol::Http3(Box::new(Http3Session::new(Carried::Requests(client))))
+}
+
+pub(super) fn http3_websockets(session: Http3WebSockets) -> Protocol {
+    Protocol::Http3(Box::new(Http3Session::new(Carried::WebSockets(session))))
+}
+
+/// What the server may send.
+pub(super) fn http3_limits(target: &Target) -> Http3Limits {
+    let mut limits = Http3Limits::default();
+    if target.grpc.is_some_and(|calls| calls.gzip) {
+        limits.max_inflated = u32::try_from(max_inflated(target)).unwrap_or(u32::MAX);
+    }
+    limits
 }
 
 pub(super) fn http3_request(
@@ -186,9 +257,9 @@ mod tests {
         );
         let requests: Arc<[Http3Request]> = Arc::from([request.expect("a request")]);
         let client = Http3Client::new(requests, Http3Limits::default());
-        let (mut session, mut out) = (Http3Session::new(client), Vec::new());
+        let (mut session, mut out) = (Http3Session::new(Carried::Requests(client)), Vec::new());
         session.start(&mut out);
-        session.allow(2);
+        session.allow(2, &mut out);
         assert_eq!((session.is_open(), session.room()), (true, 2));
         let opening = out.len();
         session.encode(&Message::new(7, b"first"), &mut out);

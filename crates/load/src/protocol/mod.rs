@@ -11,6 +11,7 @@ mod http3;
 mod longest;
 #[cfg(test)]
 pub(crate) mod multiplexed;
+mod tunnels;
 
 use wiretrial_proto::http1::Http1Client;
 use wiretrial_proto::http2::{Http2Client, Http2Use, Http2WebSockets};
@@ -62,11 +63,8 @@ impl Protocol {
             Self::WebSockets(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
             Self::Http2(session) => return session.gzip().map(in_gzip),
-            Self::Http(_)
-            | Self::Http3(_)
-            | Self::Stream(_)
-            | Self::Styx(_)
-            | Self::SocketIo(_) => None,
+            Self::Http3(session) => return session.deflate(),
+            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
             #[cfg(test)]
             Self::Multiplexed(_) => None,
         };
@@ -104,31 +102,37 @@ impl Protocol {
     pub(crate) fn said(&self) -> &[u8] {
         match self {
             Self::Http2(session) => session.said(),
+            Self::Http3(session) => session.said(),
             _ => &[],
         }
     }
 
-    /// Appends a call whose messages follow: this is the first of them. Gives its stream; none: no calls are made.
+    /// Appends a call whose messages follow: this is the first of them. Gives by what it is known; none: no calls are
+    /// made.
     pub(crate) fn encode_first(&mut self, first: &Message<'_>, out: &mut Vec<u8>) -> Option<u32> {
         match self {
             Self::Http2(session) => session.encode_first(first, out),
+            Self::Http3(session) => session.encode_first(first, out),
             _ => None,
         }
     }
 
-    /// Appends the next message of a call on its stream.
-    pub(crate) fn say(&mut self, stream: u32, message: &[u8], is_last: bool, out: &mut Vec<u8>) {
-        if let Self::Http2(session) = self {
-            session.say(stream, message, is_last, out);
+    /// Appends the next message of a call.
+    pub(crate) fn say(&mut self, call: u32, message: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        match self {
+            Self::Http2(session) => session.say(call, message, is_last, out),
+            Self::Http3(session) => session.say(call, message, is_last, out),
+            _ => {}
         }
     }
 
     /// What comes from here on came at this instant, and what was encoded before went out then; only
-    /// HTTP/2 asks for how long something waited.
+    /// HTTP/2, and WebSockets on streams, ask for how long something waited.
     #[inline]
     pub(crate) fn came_at(&mut self, now: Nanos) {
         match self {
             Self::Http2(session) => session.came_at(now.0),
+            Self::Http3(session) => session.came_at(now.0),
             Self::WebSockets(session) => session.came_at(now.0),
             _ => {}
         }

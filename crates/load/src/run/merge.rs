@@ -105,7 +105,7 @@ impl<M: Machine> Merge<M> {
             speaks_http2: plan.target.http2,
             speaks_http3: plan.target.http3,
             traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
-            holds_streams: plan.target.sse,
+            holds_streams: plan.hears_events(),
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
@@ -306,6 +306,7 @@ impl<M: Machine> Merge<M> {
             traffic: self
                 .traffic
                 .map(|counts| total.recorder.traffic(counts, &standing.traffic, true)),
+            published: None,
         }
     }
 }

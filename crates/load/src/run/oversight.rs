@@ -7,7 +7,7 @@ use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::machine::Machine;
 use crate::measure::Recorder;
-use crate::measure::snapshot::{Connected, Snapshot, Summary};
+use crate::measure::snapshot::{Connected, Published, Snapshot, Summary};
 use crate::plan::Plan;
 
 use super::merge::Merge;
@@ -22,12 +22,14 @@ pub(crate) struct Oversight<'r, M, E> {
     merge: Merge<M>,
     /// Workers whose connections stand.
     connected: u32,
+    /// What was published beside the load.
+    published: Option<Published>,
 }
 
 impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
     pub(crate) fn new(plan: &'r Plan, control: &'r Control, clock: M, emit: &'r mut E) -> Self {
         let merge = Merge::new(plan, clock.clone());
-        Self { plan, control, clock, emit, merge, connected: 0 }
+        Self { plan, control, clock, emit, merge, connected: 0, published: None }
     }
 
     /// All workers are done, and all that they told was emitted.
@@ -67,18 +69,33 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
         Ok(used)
     }
 
+    /// This was published while the streams of the load told it.
+    pub(crate) fn hear_of(&mut self, published: Published) {
+        self.published = Some(published);
+    }
+
     /// Emits the summary.
     ///
     /// # Errors
     /// It can't be written.
     pub(crate) fn conclude(self) -> Result<Summary, RunError> {
-        let Self { plan, control, emit, merge, .. } = self;
+        let Self { plan, control, emit, merge, published, .. } = self;
         let mut summary = merge.summary(control.is_stopping(), control.signal());
-        let secrets = secrets(plan);
+        summary.published = published.map(|published| {
+            let expected = published.counters.ok * published.receivers;
+            Published { undelivered: expected.saturating_sub(summary.counters.ok), ..published }
+        });
+        let heard = secrets(plan);
         let routes = summary.traffic.iter_mut().flat_map(|all| &mut all.routes);
         let excerpts = routes.flat_map(|route| route.examples.values_mut());
         for excerpt in excerpts.chain(summary.examples.values_mut()) {
-            *excerpt = secrets.hidden_in(excerpt);
+            *excerpt = heard.hidden_in(excerpt);
+        }
+        if let (Some(published), Some(own)) = (&mut summary.published, plan.of_publisher()) {
+            let posted = secrets(&own);
+            for excerpt in published.examples.values_mut() {
+                *excerpt = posted.hidden_in(excerpt);
+            }
         }
         emit.emit(&Snapshot::Summary(summary.clone()))?;
         Ok(summary)

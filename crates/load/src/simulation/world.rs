@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::measure::Recorder;
 use crate::measure::snapshot::{Snapshot, Summary};
 use crate::plan::Scheme;
-use crate::preflight::{Setup, Tables, dial, routes};
+use crate::preflight::{Setup, Tables, dial, reach, routes};
 use crate::protocol::ProtocolFactory;
 use crate::run::{Oversight, shares};
 use crate::source::Verifier;
@@ -207,6 +207,7 @@ fn setup(scenario: &Scenario) -> Setup {
         poller_shortfall: None,
         tables: Tables::Shared,
         routes,
+        reach: reach(&plan),
         started_unix_ns: 0,
         plan,
     }

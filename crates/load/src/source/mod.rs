@@ -16,6 +16,7 @@ mod shape;
 mod streams;
 mod talks;
 mod template;
+mod told;
 pub mod traffic;
 mod verify;
 mod wire;

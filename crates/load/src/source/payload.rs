@@ -9,6 +9,8 @@ use super::packed::Packed;
 use super::streams::Streams;
 use super::talks::Talks;
 use super::template::Template;
+use super::told::Told;
+use crate::clock::Nanos;
 use crate::plan::grpc::Pace;
 use crate::plan::{PayloadPlan, Target};
 
@@ -34,6 +36,7 @@ enum Kind {
     Template(Template),
     Json(JsonText),
     Long(Long),
+    Told(Told),
 }
 
 impl Payloads {
@@ -45,6 +48,7 @@ impl Payloads {
             PayloadPlan::List(list) => Kind::List(list.clone()),
             PayloadPlan::Sequence(length) if *length > LONG => Kind::Long(Long::new(*length)),
             PayloadPlan::Sequence(length) => Kind::Template(Template::of_length(*length)),
+            PayloadPlan::Event(length) => Kind::Told(Told::new(*length)),
             PayloadPlan::Template(text) => Kind::Template(Template::from_text(text)),
             PayloadPlan::Json(parts) => Kind::Json(JsonText::new(parts)),
             PayloadPlan::Placed { bytes, places } => {
@@ -71,7 +75,7 @@ impl Payloads {
         let known = match &self.kind {
             Kind::Fixed(bytes) => std::slice::from_ref(bytes),
             Kind::List(list) => list.as_slice(),
-            Kind::Template(_) | Kind::Json(_) | Kind::Long(_) => &[],
+            Kind::Template(_) | Kind::Json(_) | Kind::Long(_) | Kind::Told(_) => &[],
         };
         let packed = Packed::knowing(known);
         Self { packed: Some(Box::new(packed)), ..self }
@@ -93,6 +97,23 @@ impl Payloads {
     #[must_use]
     pub(crate) fn asking_for(self, streams: Streams) -> Self {
         Self { streams: Some(Box::new(streams)), ..self }
+    }
+
+    /// The same; where they are events, these are stamped on a clock that said so at offset 0 of the run.
+    #[must_use]
+    pub(crate) fn stamped_from(mut self, origin: u64) -> Self {
+        if let Kind::Told(told) = &mut self.kind {
+            told.begin_at(origin);
+        }
+        self
+    }
+
+    /// The messages that are encoded next were due at this instant, which events say.
+    #[inline]
+    pub(crate) fn are_due(&mut self, due: Nanos) {
+        if let Kind::Told(told) = &mut self.kind {
+            told.are_due(due);
+        }
     }
 
     /// The streams that messages ask for; none: they ask for replies.
@@ -180,6 +201,7 @@ impl Payloads {
             Kind::Template(template) => template.len(),
             Kind::Json(text) => text.length(seq),
             Kind::Long(long) => long.len(),
+            Kind::Told(told) => told.len(),
         }
     }
 
@@ -200,6 +222,7 @@ impl Payloads {
             Kind::Template(template) => Some(template.len()),
             Kind::Json(_) => None,
             Kind::Long(long) => Some(long.len()),
+            Kind::Told(told) => Some(told.len()),
         }
     }
 }
@@ -212,6 +235,7 @@ impl Kind {
             Self::Template(template) => template.len(),
             Self::Json(text) => text.longest(),
             Self::Long(long) => long.len(),
+            Self::Told(told) => told.len(),
         }
     }
 
@@ -223,6 +247,7 @@ impl Kind {
             Self::Template(template) => template.write(seq),
             Self::Json(text) => text.write(seq),
             Self::Long(long) => long.whole(seq),
+            Self::Told(told) => told.write(seq),
         }
     }
 }
@@ -242,6 +267,7 @@ mod tests {
             PayloadPlan::Fixed(vec![7; long]),
             PayloadPlan::List(vec![vec![1; 3], vec![2; long]]),
             PayloadPlan::Template("a {seq}".into()),
+            PayloadPlan::Event(40),
             PayloadPlan::Json(vec![JsonPart::Text("[1,".into()), JsonPart::Number]),
         ];
         for plan in plans {

@@ -6,10 +6,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use wiretrial_proto::sse::EventDecoder;
 
 use crate::clock::Nanos;
+use crate::reach::Reach;
 
 /// When a stream that has ended is asked for again, where its server does not say: as browsers do.
 const USUAL_RETRY: Nanos = Nanos::from_secs(3);
@@ -33,12 +35,19 @@ pub(crate) struct Streams {
     clock: Box<str>,
     /// What that clock said at offset 0 of the run, nanoseconds.
     origin: u64,
+    /// Who counts to how many of them each event has come, where all of them tell what is published; none: each tells
+    /// what its server likes.
+    reach: Option<Arc<Reach>>,
+    /// They are WebSockets, each message of which is an event; nobody asks for more than the WebSocket itself.
+    are_messages: bool,
 }
 
 /// One stream, over all requests for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stream {
     pub(crate) decoder: EventDecoder,
+    /// What came of a message that is not complete.
+    pub(crate) begun: Vec<u8>,
     /// When it was accepted, or its last event came; none: it is not accepted.
     pub(crate) since: Option<Nanos>,
     /// Its events have numbers of our own.
@@ -70,12 +79,35 @@ impl Streams {
         Self { clock: clock.into(), origin, ..Self::default() }
     }
 
+    /// The same, and all of them tell what is published from the begin of the load on.
+    #[must_use]
+    pub(crate) fn telling_published(self, reach: Arc<Reach>) -> Self {
+        Self { reach: Some(reach), ..self }
+    }
+
+    /// The same, and each event is a message of a WebSocket.
+    #[must_use]
+    pub(crate) fn of_messages(self) -> Self {
+        Self { are_messages: true, ..self }
+    }
+
+    /// Is each event a message?
+    pub(crate) fn are_messages(&self) -> bool {
+        self.are_messages
+    }
+
+    /// Do they tell what is published, which says its number and when it was due on this machine's clock?
+    pub(crate) fn are_published(&self) -> bool {
+        self.reach.is_some()
+    }
+
     /// The message with this number asks for a stream; what is told in its request as the last id of
     /// it, if anything.
     pub(crate) fn ask(&mut self, number: u64) -> Option<&[u8]> {
-        let parted = &mut self.parted;
-        let stream = self.open.entry(number).or_insert_with(|| parted.pop().unwrap_or_default());
-        stream.begin_again();
+        let (are_published, parted) = (self.are_published(), &mut self.parted);
+        let fresh = || parted.pop().unwrap_or_else(|| Stream::fresh(are_published));
+        let stream = self.open.entry(number).or_insert_with(fresh);
+        stream.begin_again(are_published);
         let id = stream.decoder.last_id();
         may_be_told(id).then_some(id)
     }
@@ -83,6 +115,12 @@ impl Streams {
     /// The stream that this message asked for.
     pub(crate) fn get(&mut self, number: u64) -> Option<&mut Stream> {
         self.open.get_mut(&number).map(|stream| &mut **stream)
+    }
+
+    /// The same, and who counts how far an event has come.
+    pub(crate) fn hearing(&mut self, number: u64) -> Option<(&mut Stream, Option<&Reach>)> {
+        let stream = self.open.get_mut(&number)?;
+        Some((stream, self.reach.as_deref()))
     }
 
     /// Since when an event is awaited on an accepted stream.
@@ -139,11 +177,16 @@ impl Streams {
 }
 
 impl Stream {
-    fn begin_again(&mut self) {
+    /// One that was never asked for. What is published is numbered from 0 on.
+    fn fresh(are_published: bool) -> Box<Self> {
+        Box::new(Self { next: are_published.then_some(0), ..Self::default() })
+    }
+
+    fn begin_again(&mut self, are_published: bool) {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.begin_again();
-        // A stream without ids has told nobody where it is.
-        let next = self.next.filter(|_| !decoder.last_id().is_empty());
+        // A stream without ids has told nobody where it is; what it misses of what is published is missing.
+        let next = self.next.filter(|_| are_published || !decoder.last_id().is_empty());
         *self = Self { decoder, next, ..Self::default() };
     }
 }
@@ -218,6 +261,19 @@ mod tests {
         streams.part(1, Nanos(5));
         streams.rest(0, 3);
         assert_eq!(streams.next_due(), Some(USUAL_RETRY + Nanos(5)));
+    }
+
+    #[test]
+    fn what_is_published_is_awaited_from_its_first_event_on() {
+        let mut streams = Streams::new("clock", 0).telling_published(Arc::new(Reach::new(2)));
+        streams.ask(1);
+        let (stream, reach) = streams.hearing(1).expect("open");
+        assert_eq!(stream.next, Some(0));
+        stream.next = Some(7);
+        assert!(!reach.expect("counted").one_more(0));
+        streams.part(1, Nanos::ZERO);
+        assert_eq!(streams.ask(2), None, "it has no id");
+        assert_eq!(streams.get(2).expect("open").next, Some(7));
     }
 
     #[test]

@@ -83,7 +83,9 @@ impl<M: Machine> Worker<M> {
                 let session = setup.factory.make(number as u32, entropy, opening);
                 let greetings = setup.plan.target.greetings;
                 connection.begin(Link { transport, session }, greetings, now);
-                if connection.is_quic() {
+                if connection.begins_early() {
+                    self.ready(index, now);
+                } else if connection.is_quic() {
                     self.flush(index, now);
                 }
             }

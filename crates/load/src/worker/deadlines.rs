@@ -41,7 +41,7 @@ impl<M: Machine> Worker<M> {
                     Ending::Failed(Class::ConnectTimeout, text)
                 }
                 State::Ready => {
-                    if self.setup.plan.target.sse {
+                    if self.setup.plan.hears_events() {
                         if let Some(ending) = self.sweep_streams(index, now) {
                             self.end(index, ending, now);
                         }

@@ -129,7 +129,7 @@ impl<M: Machine> Worker<M> {
         let is_late = match it.state {
             State::Idle | State::Backoff => false,
             // A stream has until its next event.
-            State::Ready if self.plan().target.sse => false,
+            State::Ready if self.plan().hears_events() => false,
             State::Ready => it.ledger.front().is_some_and(|first| now - first.sent > limit),
             _ => now - it.since > limit,
         };

@@ -20,7 +20,7 @@ impl<M: Machine> Worker<M> {
         match load.loop_ {
             LoopPlan::Closed => self.closed_from(begin),
             // Held streams are asked for once, and tell what they tell.
-            LoopPlan::Hold { .. } if self.plan().target.sse => self.closed_from(begin),
+            LoopPlan::Hold { .. } if self.plan().hears_events() => self.closed_from(begin),
             LoopPlan::Hold { rate, idle } => {
                 let rate = rate * self.part();
                 // Each of a connection's WebSockets is one that is held.

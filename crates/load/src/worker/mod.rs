@@ -155,7 +155,7 @@ impl<M: Machine> Worker<M> {
         let rng = fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32));
         let slots = slots(plan, share.connections);
         let numbered = setup.factory.is_numbered();
-        let payloads = streams::payloads(plan, &clock);
+        let payloads = streams::payloads(&setup, &clock);
         Ok(Self {
             clock,
             driver,

@@ -42,9 +42,10 @@ impl<M: Machine> Worker<M> {
             Stage::Load { end } if stopping || now >= end => {
                 self.pump(now);
                 if self.stage == (Stage::Load { end }) {
-                    // A stream has no end that could be awaited.
-                    let drain =
-                        if self.plan().target.sse { Nanos::ZERO } else { self.plan().phases.drain };
+                    let plan = self.plan();
+                    // A stream has no end that could be awaited, but what was published last is on its way.
+                    let drains = !plan.hears_events() || plan.publish.is_some();
+                    let drain = if drains { plan.phases.drain } else { Nanos::ZERO };
                     self.end_load(now.min(end), drain);
                 }
             }

@@ -2,6 +2,8 @@
 //!
 //! Knows instants and connections. Must not know what a stream tells.
 
+use std::sync::Arc;
+
 use wiretrial_net::Key;
 
 use super::Worker;
@@ -9,20 +11,29 @@ use crate::clock::Nanos;
 use crate::connection::{Ending, SILENT};
 use crate::machine::Machine;
 use crate::measure::Class;
-use crate::plan::{LoopPlan, Plan};
+use crate::plan::{LoopPlan, PayloadPlan};
+use crate::preflight::Setup;
 use crate::source::{Payloads, Streams};
 
 /// What messages of a plan carry, and the streams that they ask for, or when those of a call go.
-pub(super) fn payloads<M: Machine>(plan: &Plan, clock: &M) -> Payloads {
-    let payloads = Payloads::of(&plan.target);
-    if let Some(pace) = plan.target.grpc.and_then(|calls| calls.pace) {
+pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
+    let target = &setup.plan.target;
+    let payloads = Payloads::of(target);
+    if let Some(pace) = target.grpc.and_then(|calls| calls.pace) {
         return payloads.talking(pace);
     }
-    if !plan.target.sse {
+    if let PayloadPlan::Event(_) = target.payload {
+        return payloads.stamped_from(clock.identity().1);
+    }
+    if !setup.plan.hears_events() {
         return payloads;
     }
     let (name, origin) = clock.identity();
-    payloads.asking_for(Streams::new(&name, origin))
+    let mut streams = Streams::new(&name, origin);
+    if let Some(reach) = &setup.reach {
+        streams = streams.telling_published(Arc::clone(reach));
+    }
+    payloads.asking_for(if target.sse { streams } else { streams.of_messages() })
 }
 
 impl<M: Machine> Worker<M> {

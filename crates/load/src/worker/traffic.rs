@@ -114,6 +114,7 @@ impl<M: Machine> Worker<M> {
                 if !connection.ledger.has_unstamped() {
                     self.turns.has_encoded(index);
                 }
+                self.payloads.are_due(due);
                 let mut left = messages;
                 while left > 0 {
                     let (first, count) = numbers(connection, &mut self.tally.next, own, left);

@@ -12,6 +12,7 @@ use crate::clock::instant;
 use crate::quic::connection::{Connection, Event};
 use crate::quic::datagram::{Arena, Arrival, Transmit};
 use crate::quic::settings::QuicClientConfig;
+use crate::tls::certificate_was_shown;
 
 /// A client's side of one connection: datagrams in, datagrams, events and a deadline out.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct ClientCore {
     endpoint: Box<Endpoint>,
     handle: ConnectionHandle,
     connection: Connection,
+    /// The server has shown its certificate.
+    was_shown: bool,
 }
 
 impl ClientCore {
@@ -39,6 +42,7 @@ impl ClientCore {
             endpoint: Box::new(endpoint),
             handle,
             connection: Connection::new(connection, &config.common, now),
+            was_shown: false,
         })
     }
 
@@ -47,8 +51,18 @@ impl ClientCore {
         &mut self.connection
     }
 
+    /// Whether an earlier session was resumed. None before the handshake's end.
+    pub fn resumed(&self) -> Option<bool> {
+        (!self.connection.is_handshaking()).then_some(!self.was_shown)
+    }
+
     /// Datagrams that came together.
     pub fn receive(&mut self, arrival: &Arrival, bytes: &[u8], now: u64, arena: &mut Arena) {
+        let is_handshaking = self.connection.is_handshaking();
+        if is_handshaking {
+            // Of another connection, if any.
+            certificate_was_shown();
+        }
         for datagram in bytes.chunks(arrival.stride.max(1)) {
             let owned = arena.own(datagram);
             let heard = self.endpoint.handle(
@@ -64,6 +78,9 @@ impl ClientCore {
             if let Some(DatagramEvent::ConnectionEvent(_, event)) = heard {
                 self.connection.take(event);
             }
+        }
+        if is_handshaking {
+            self.was_shown |= certificate_was_shown();
         }
     }
 

@@ -60,6 +60,11 @@ impl QuicClient {
         self.core.connection()
     }
 
+    /// Whether an earlier session was resumed. None before the handshake's end.
+    pub fn resumed(&self) -> Option<bool> {
+        self.core.resumed()
+    }
+
     /// Takes in what came. True: there may be more, and nothing tells it again.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
-//! Why a certificate was refused, kept for who is told of the alert alone.
+//! Whether a certificate was shown, and why it was refused, kept for who is told of the alert alone.
 //!
 //! Knows one verdict at a time, in each thread. Must not know how it is reached.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -12,6 +12,8 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 thread_local! {
     /// Why [`Noting`] refused, until it is asked for.
     static REFUSED: RefCell<Option<Error>> = const { RefCell::new(None) };
+    /// [`Noting`] was shown a certificate, until it is asked for.
+    static SHOWN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Judges as another one does, and notes why it refused: what drives QUIC hands on the alert alone.
@@ -22,6 +24,12 @@ pub(super) struct Noting(pub(super) Arc<dyn ServerCertVerifier>);
 /// judged it also reports the failure, so that no other handshake comes between.
 pub(super) fn refused() -> Option<Error> {
     REFUSED.take()
+}
+
+/// Whether a certificate was judged in this thread since it was asked last. A handshake that resumes a
+/// session shows none (RFC 8446, section 2.2).
+pub(crate) fn certificate_was_shown() -> bool {
+    SHOWN.replace(false)
 }
 
 fn noted<T>(verdict: Result<T, Error>) -> Result<T, Error> {
@@ -38,6 +46,7 @@ impl ServerCertVerifier for Noting {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        SHOWN.set(true);
         let (chain, name) = (intermediates, server_name);
         noted(self.0.verify_server_cert(end_entity, chain, name, ocsp_response, now))
     }

@@ -218,14 +218,33 @@ fn what_is_sent_before_the_handshake_is_taken_or_refused_and_arrives_either_way(
     let settings = QuicServerSettings { early_data: true, ..server_settings() };
     let (client, server) = (client_config(&client), server_config(&settings));
     let first = Plan { client: client.clone(), server: server.clone(), ..plan(nature()) };
-    assert_eq!(play(first).early, Early::None);
+    let outcome = play(first);
+    assert_eq!((outcome.early, outcome.resumed), (Early::None, Some(false)));
     let second = Plan { client: client.clone(), server, seed: 5, ..plan(nature()) };
     let outcome = play(second);
     assert_eq!((outcome.early, outcome.fault), (Early::Accepted, None));
+    assert_eq!(outcome.resumed, Some(true));
     // Another server, which has not kept the session.
     let third = Plan { client, server: server_config(&settings), seed: 6, ..plan(nature()) };
     let outcome = play(third);
     assert_eq!((outcome.early, outcome.fault), (Early::Refused, None));
+    assert_eq!(outcome.resumed, Some(false));
+}
+
+#[test]
+fn a_session_is_resumed_where_that_is_wanted_and_without_early_data() {
+    for resumption in [true, false] {
+        let tls = ClientTlsSettings { resumption, ..client_settings().tls };
+        let client = client_config(&QuicClientSettings { tls, ..client_settings() });
+        let server = server_config(&server_settings());
+        for round in 0..2 {
+            let nature = Nature { latency: 10 * MS, ..Nature::default() };
+            let (client, server) = (client.clone(), server.clone());
+            let outcome = play(Plan { client, server, seed: round, ..plan(nature) });
+            assert_eq!(outcome.early, Early::None);
+            assert_eq!(outcome.resumed, Some(resumption && round > 0), "round {round}");
+        }
+    }
 }
 
 #[test]

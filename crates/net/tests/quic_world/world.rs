@@ -56,6 +56,8 @@ pub(crate) struct Outcome {
     /// How the server's connection ended.
     pub(crate) server_fault: Option<Fault>,
     pub(crate) early: Early,
+    /// Whether the handshake resumed a session.
+    pub(crate) resumed: Option<bool>,
     /// The client's.
     pub(crate) counters: ConnectionCounters,
     pub(crate) server: ServerCounters,
@@ -101,6 +103,7 @@ pub(crate) fn play(plan: Plan) -> Outcome {
             fault: None,
             server_fault: None,
             early: Early::None,
+            resumed: None,
             counters: ConnectionCounters::default(),
             server: ServerCounters::default(),
             finished: 0,
@@ -159,6 +162,7 @@ impl World {
     fn client_acts(&mut self) {
         let now = self.now;
         while let Some(event) = self.client.event(now) {
+            self.outcome.resumed = self.client.resumed();
             let connection = self.client.connection();
             match &event {
                 Event::Connected(early) => {

@@ -7,14 +7,14 @@ mod calls;
 use std::sync::Arc;
 
 use super::allowance::Http2Use;
-use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
-use super::packed::Packed;
 use super::request::{Http2Request, Table};
 use super::reset::words;
 use super::said::{Asked, Came, Said};
 use crate::fielded::MOST_REFUSED;
+use crate::fielded::call::{self, Look};
+use crate::fielded::unpacking::Packed;
 use crate::grpc::MESSAGE;
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
@@ -45,16 +45,6 @@ pub struct Http2Client {
     block: Vec<u8>,
     /// Compressed messages that have not come whole.
     packed: Packed,
-}
-
-/// What is next to be done with a piece of content.
-enum Look {
-    /// It is told as it is.
-    Tell,
-    /// The same, and the call's status is still to come.
-    Await,
-    /// Its messages may be compressed.
-    Unpack,
 }
 
 /// May requests follow?

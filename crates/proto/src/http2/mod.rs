@@ -5,17 +5,15 @@
 //!
 //! ```text
 //! client, server -> connection -> settings, allowance -> frame, hpack;   connection -> crate::streams
-//! client, websockets -> request, reset;   client -> packed;   client -> said -> call, connection
-//! request, said, websockets, server -> crate::fielded;   request -> settings, hpack
+//! client, websockets -> request, reset;   client -> said -> connection
+//! client, request, said, websockets, server -> crate::fielded;   request -> settings, hpack
 //! ```
 
 mod allowance;
-mod call;
 mod client;
 mod connection;
 mod frame;
 pub mod hpack;
-mod packed;
 mod request;
 mod reset;
 mod said;

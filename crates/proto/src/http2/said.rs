@@ -2,10 +2,9 @@
 //!
 //! Knows heads and what stands behind content, of gRPC too; must not know when they come.
 
-use super::call;
 use super::connection::Heard;
-use crate::fielded::Rendered;
 use crate::fielded::inbound::{self, Response};
+use crate::fielded::{Rendered, call};
 use crate::fields::FieldList;
 use crate::grpc::{self, Deframer};
 

@@ -3,25 +3,28 @@
 //! Knows which stream carries which message; must not know what a reply should have been, nor who
 //! carries the streams: what is to be done is left in [`Outgoing`].
 
+mod calls;
+mod endings;
 mod exchange;
 
 use std::sync::Arc;
 
+use calls::Called;
 use exchange::Exchange;
 
-use super::broken::{Broken, words};
+use super::broken::Broken;
 use super::control::Said;
 use super::frame::{self, ErrorCode};
 use super::incoming::{Came, Incoming};
-use super::numbers::{self, MOST_REQUESTS, key};
+use super::numbers::{MOST_REQUESTS, key};
 use super::outgoing::Outgoing;
 use super::replied::{Heads, Heard};
 use super::request::Http3Request;
 use super::settings::{Http3Limits, Settings};
 use super::tables::Tables;
 use super::unidirectional::Unidirectional;
-use super::wrong::Wrong;
-use crate::fielded::{MOST_REFUSED, inbound};
+use crate::fielded::call::Look;
+use crate::fielded::unpacking::Packed;
 use crate::streams::Streams;
 use crate::{
     ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead, Scratch, Step, Tag,
@@ -54,6 +57,10 @@ pub struct Http3Client {
     /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
     heads: Heads,
+    /// What was said of the last status of a call that was not OK, as it came.
+    said: Vec<u8>,
+    /// Compressed messages that have not come whole.
+    packed: Packed,
     /// Messages that the server refused since it last replied to one.
     refused: u32,
     /// Where requests are encoded.
@@ -91,6 +98,8 @@ impl Http3Client {
             first_unprocessed: u64::MAX,
             tells_heads: true,
             heads: Heads::default(),
+            said: Vec::new(),
+            packed: Packed::default(),
             refused: 0,
             block: Vec::new(),
         }
@@ -138,6 +147,12 @@ impl Http3Client {
     /// [room](Self::room).
     #[inline]
     pub fn encode(&mut self, message: &Message<'_>, out: &mut Outgoing) {
+        self.ask(message, true, out);
+    }
+
+    /// Sends a request, of whose content this is all, or the beginning. Gives the key of its stream.
+    #[inline]
+    fn ask(&mut self, message: &Message<'_>, is_all: bool, out: &mut Outgoing) -> u32 {
         debug_assert!(self.is_open(), "no request may follow");
         let Message { number, route, payload, fill } = *message;
         let request = &self.requests[route];
@@ -153,7 +168,7 @@ impl Http3Client {
         }
         let block = same.unwrap_or(&self.block);
         let stream = 4 * u64::from(self.sent);
-        out.write(stream, true, |bytes| {
+        out.write(stream, is_all, |bytes| {
             frame::write_headers(block, bytes);
             if !payload.is_empty() {
                 frame::write_data_head(payload.len() as u64, bytes);
@@ -165,6 +180,8 @@ impl Http3Client {
             number,
             is_head: request.is_head(),
             has_content: !payload.is_empty(),
+            goes_on: !is_all,
+            call: Called::of(request),
             incoming: Incoming::new(self.limits.max_field_section, true),
             ..Exchange::default()
         });
@@ -172,6 +189,7 @@ impl Http3Client {
         if request.closes() || self.sent == MOST_REQUESTS {
             self.state = State::Leaving;
         }
+        key(stream)
     }
 
     /// Takes bytes from the front of what came on a stream, and reports at most one event; to be
@@ -207,78 +225,6 @@ impl Http3Client {
             }
             _ => Ok(Step { consumed: whole, event: None }),
         }
-    }
-
-    /// The server sends nothing more on a stream, and what it sent is lost in part (`RESET_STREAM`).
-    ///
-    /// # Errors
-    /// The connection needs this stream, and `out` closes it.
-    pub fn reset(
-        &mut self,
-        stream: u64,
-        code: u64,
-        out: &mut Outgoing,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        if self.state == State::Closed {
-            return Ok(None);
-        }
-        if stream & 3 == 3 {
-            let kept = self.unidirectional.reset(stream);
-            return kept.map(|()| None).map_err(|why| self.broken(why, out));
-        }
-        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
-        let Some((number, has_content)) = taken else { return Ok(None) };
-        self.tables.cancel(stream, out);
-        if has_content {
-            out.reset(stream, ErrorCode::RequestCancelled as u64);
-        }
-        let (tag, code) = (Tag::Number(number), ErrorCode::of(code));
-        self.refused += u32::from(code == ErrorCode::RequestRejected);
-        Ok(Some(match code {
-            // Nothing was done with it (section 4.1.1).
-            ErrorCode::RequestRejected if self.refused <= MOST_REFUSED => {
-                Event::Unprocessed { tag }
-            }
-            code => {
-                Event::Failed { tag, error: ProtocolError::new(ErrorClass::Reset, words(code)) }
-            }
-        }))
-    }
-
-    /// The server does not want what we send on a stream (`STOP_SENDING`). Its reply may still come.
-    ///
-    /// # Errors
-    /// The connection needs this stream, and `out` closes it.
-    pub fn stop_sending(
-        &mut self,
-        stream: u64,
-        code: u64,
-        out: &mut Outgoing,
-    ) -> Result<(), ProtocolError> {
-        if self.state == State::Closed {
-            return Ok(());
-        }
-        if numbers::is_one_way(stream) {
-            return Err(self.broken(ErrorCode::ClosedCriticalStream.into(), out));
-        }
-        if let Some(exchange) = self.streams.get_mut(key(stream)) {
-            exchange.has_content = false;
-        }
-        out.reset(stream, code);
-        Ok(())
-    }
-
-    /// Gives up the reply to the message with this number: nothing of it is reported any more. False:
-    /// it is not awaited.
-    pub fn cancel(&mut self, number: u64, out: &mut Outgoing) -> bool {
-        let found = self.streams.iter().find(|exchange| exchange.number == number);
-        let Some(key) = found.map(|exchange| exchange.key) else { return false };
-        self.streams.remove(key, |_| ());
-        let stream = numbers::stream(key);
-        out.reset(stream, ErrorCode::RequestCancelled as u64);
-        out.stop(stream, ErrorCode::RequestCancelled);
-        self.tables.cancel(stream, out);
-        true
     }
 
     /// The server has refused what was sent before the handshake was over (0-RTT): all streams are
@@ -333,7 +279,9 @@ impl Http3Client {
         let mut consumed = 0;
         // Who is not there was given up, and what comes of it was on its way.
         while let Some(exchange) = self.streams.get_mut(key(stream)) {
-            let known = (!self.tells_heads).then_some(&mut self.heads);
+            // What the head of a reply to a call says beside its status is read each time.
+            let is_known = !self.tells_heads && exchange.call.is_none();
+            let known = is_known.then_some(&mut self.heads);
             let (behind, fields) = (exchange.status != 0, &mut scratch.fields);
             let tables = &mut self.tables;
             let read =
@@ -345,7 +293,7 @@ impl Http3Client {
             consumed += taken;
             let is_end = fin && consumed == input.len() && exchange.incoming.is_between();
             match came {
-                Some(Came::Fields(heard)) => match exchange.hear(heard) {
+                Some(Came::Fields(heard)) => match exchange.hear(heard, &scratch.fields) {
                     Ok(is_told) if is_told && self.tells_heads => {
                         let (tag, status) = (Tag::Number(exchange.number), exchange.status);
                         let told = ReplyHead::of_list(tag, status, &scratch.fields);
@@ -356,21 +304,23 @@ impl Http3Client {
                     Err(wrong) => return self.wrong(stream, wrong, input.len(), out),
                 },
                 Some(Came::Content(piece)) => {
-                    let length = piece.len() as u64;
-                    if let Err(detail) = inbound::takes(&mut exchange.missing, length, is_end) {
-                        return self.wrong(stream, Wrong::Malformed(detail), input.len(), out);
-                    }
-                    let tag = Tag::Number(exchange.number);
-                    let event = if is_end {
-                        self.replied(stream, piece)
-                    } else {
-                        Some(Event::Chunk { tag, piece })
+                    let (tag, look) = (Tag::Number(exchange.number), exchange.take(piece, is_end));
+                    let event = match look {
+                        Err(wrong) => return self.wrong(stream, wrong, input.len(), out),
+                        Ok(Look::Unpack) => match self.unpack(key(stream), piece, scratch) {
+                            Err(bad) => return self.wrong(stream, bad.into(), input.len(), out),
+                            Ok(()) if scratch.unpacked.is_empty() => continue,
+                            Ok(()) => Some(Event::Chunk { tag, piece: &scratch.unpacked }),
+                        },
+                        Ok(Look::Tell) if is_end => self.replied(stream, piece, out),
+                        // The status of a call is still to come.
+                        Ok(_) => Some(Event::Chunk { tag, piece }),
                     };
                     return Ok(Step { consumed, event });
                 }
                 None if !fin => break,
                 None => match exchange.end() {
-                    Ok(()) => return Ok(Step { consumed, event: self.replied(stream, &[]) }),
+                    Ok(()) => return Ok(Step { consumed, event: self.replied(stream, &[], out) }),
                     Err(wrong) => return self.wrong(stream, wrong, consumed, out),
                 },
             }
@@ -418,46 +368,31 @@ impl Http3Client {
 
     /// The reply on this stream is complete.
     #[inline]
-    fn replied<'a>(&mut self, stream: u64, payload: &'a [u8]) -> Option<Event<'a>> {
-        let taken = self.streams.remove(key(stream), |it| (it.number, it.status));
-        let (number, status) = taken?;
+    fn replied<'a>(
+        &mut self,
+        stream: u64,
+        payload: &'a [u8],
+        out: &mut Outgoing,
+    ) -> Option<Event<'a>> {
+        let taken = self.streams.remove(key(stream), |it| {
+            (Tag::Number(it.number), it.status, it.goes_on, it.call.take())
+        });
+        let (tag, status, goes_on, call) = taken?;
+        if goes_on {
+            // Who was answered before the end of what it says leaves the rest out.
+            out.reset(stream, ErrorCode::NoError as u64);
+        }
         self.refused = 0;
         let last = self.state == State::Leaving && self.is_done();
         if last {
             self.state = State::Closed;
         }
-        let (tag, kind) = (Tag::Number(number), MessageKind::Body);
-        Some(Event::Reply(Reply { tag, status, kind, payload, last }))
-    }
-
-    /// A message has failed for what the server did on its stream, or the connection has.
-    #[cold]
-    fn wrong(
-        &mut self,
-        stream: u64,
-        wrong: Wrong,
-        consumed: usize,
-        out: &mut Outgoing,
-    ) -> Result<Step<Event<'static>>, ProtocolError> {
-        if let Wrong::Broken(code) = wrong {
-            return Err(self.broken(code.into(), out));
-        }
-        let taken = self.streams.remove(key(stream), |it| (it.number, it.has_content));
-        self.tables.cancel(stream, out);
-        let event = taken.map(|(number, has_content)| {
-            let (code, error) = wrong.of_message();
-            out.stop(stream, code);
-            if has_content {
-                out.reset(stream, code as u64);
-            }
-            Event::Failed { tag: Tag::Number(number), error }
-        });
-        Ok(Step { consumed, event })
-    }
-
-    #[cold]
-    fn broken(&mut self, why: Broken, out: &mut Outgoing) -> ProtocolError {
-        self.state = State::Closed;
-        why.tell(out)
+        let status = call.map_or(Some(status), |call| self.status_of(call));
+        let Some(status) = status else {
+            let detail = "a reply without the status of its call: no grpc-status in its trailers";
+            let error = ProtocolError::new(ErrorClass::NoStatus, detail);
+            return Some(Event::Failed { tag, error });
+        };
+        Some(Event::Reply(Reply { tag, status, kind: MessageKind::Body, payload, last }))
     }
 }

@@ -9,7 +9,7 @@
 //! websockets -> client, request, replied
 //! unidirectional, replied, server -> tables -> request, wrong, broken;   unidirectional -> control
 //! incoming, request -> message;   incoming -> wrong;   message, control -> frame, settings -> varint
-//! tables, request -> qpack;   wrong, request -> crate::fielded
+//! tables, request -> qpack;   client, wrong, request -> crate::fielded
 //! ```
 
 mod broken;

@@ -29,6 +29,9 @@ pub struct Http3Limits {
     /// At a server: the client may ask for another protocol on a stream: CONNECT with a protocol (RFC
     /// 9220).
     pub connect_protocol: bool,
+    /// At a client: the longest message of a reply to a call of gRPC that is taken where it comes in gzip, bytes, before
+    /// and after.
+    pub max_inflated: u32,
     /// The table that the other side's encoder may use, bytes; 0: none. No block may wait for it.
     pub table: usize,
 }
@@ -39,6 +42,7 @@ impl Default for Http3Limits {
             max_field_section: crate::head::MAX_HEAD,
             max_streams: usize::MAX,
             connect_protocol: false,
+            max_inflated: 16 << 20,
             table: 0,
         }
     }

@@ -31,8 +31,7 @@ use crate::streams::{Identified, Streams};
 use crate::websocket::{DeflateConfig, WebSocketConfig};
 use crate::{Close, ErrorClass, Event, Message, ProtocolError, Reply, Scratch, Step, Tag};
 
-const NOT_ENABLED: &str =
-    "the server does not take WebSocket over HTTP/3 (it sends no SETTINGS_ENABLE_CONNECT_PROTOCOL)";
+const NOT_ENABLED: &str = "the server does not take WebSocket over HTTP/3 (it sends no SETTINGS_ENABLE_CONNECT_PROTOCOL): load it with --http 1.1";
 
 /// The client's side of one connection, and of the WebSockets on it. As
 /// [`Http3Client`](super::Http3Client) it is told what came on each stream, and leaves what is to be
@@ -61,6 +60,9 @@ pub struct Http3WebSockets {
     pool: Pool<u64>,
     /// So much of the content that comes is still to be taken in.
     piece: usize,
+    /// The present, nanoseconds, and for how long WebSockets were asked for that were accepted.
+    now: u64,
+    upgrades: Vec<u64>,
     /// Where frames are made.
     block: Vec<u8>,
 }
@@ -84,6 +86,8 @@ struct Socket {
     wire: Option<Box<Wire>>,
     /// The message whose reply is awaited on it.
     number: Option<u64>,
+    /// When it was asked for.
+    asked: u64,
     incoming: Incoming,
 }
 
@@ -125,6 +129,8 @@ impl Http3WebSockets {
             seed,
             pool: Pool::default(),
             piece: 0,
+            now: 0,
+            upgrades: Vec::new(),
             block: Vec::new(),
         }
     }
@@ -138,6 +144,11 @@ impl Http3WebSockets {
     /// May messages be sent? There must be [room](Self::room), too.
     pub fn is_open(&self) -> bool {
         self.state == State::Open
+    }
+
+    /// Does the server take its leave of the connection (GOAWAY)?
+    pub fn is_left(&self) -> bool {
+        self.first_unprocessed != u64::MAX
     }
 
     /// How many messages may be in flight at once.

@@ -4,6 +4,7 @@
 
 use super::frame::ErrorCode;
 use crate::fielded::inbound::Malformed;
+use crate::grpc::BadMessage;
 use crate::{ErrorClass, ProtocolError};
 
 /// Why a message is none.
@@ -17,6 +18,8 @@ pub(super) enum Wrong {
     TooLarge,
     /// It ends before its head.
     Incomplete,
+    /// A message of a reply to a call is none; HTTP/3 has nothing against it.
+    Message(BadMessage),
 }
 
 impl Wrong {
@@ -37,6 +40,7 @@ impl Wrong {
                 ErrorClass::Protocol,
                 "a reply that ends before its final head",
             ),
+            Self::Message(bad) => (ErrorCode::RequestCancelled, bad.class(), bad.words()),
         };
         (code, ProtocolError::new(class, detail))
     }
@@ -50,6 +54,12 @@ impl From<ErrorCode> for Wrong {
             ErrorCode::RequestIncomplete => Self::Incomplete,
             code => Self::Broken(code),
         }
+    }
+}
+
+impl From<BadMessage> for Wrong {
+    fn from(bad: BadMessage) -> Self {
+        Self::Message(bad)
     }
 }
 

@@ -1,22 +1,22 @@
 //! The routes over HTTP/1.1, and the upgrade to WebSocket.
 //!
-//! Knows requests and their answers; holds no body, neither of a request nor of an answer. Must not
-//! know sockets.
+//! Knows requests and their answers; holds no body, neither of a request nor of an answer, but for one that
+//! is published. Must not know sockets.
+
+mod streams;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
-use wiretrial_proto::sse::EVENT_STREAM;
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
-use super::due::{Teller, tell_due};
+use super::due::Teller;
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
-use crate::events::{Asked, EventStream, WRONG};
-use crate::hub::{Member, Notice};
+use crate::events::{EventStream, WRONG};
+use crate::hub::{Member, Memberships, Notice};
 use crate::route::{Method, Route, WebSocketRoute, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
@@ -33,8 +33,17 @@ pub(crate) struct HttpConversation {
     answers: u32,
     /// The current request has a body that may never come.
     uninvited: bool,
-    /// The stream of events that is the current answer; boxed, because there may be a million others.
-    events: Option<Box<EventStream>>,
+    /// What the current answer goes on with; boxed, because there may be a million others.
+    beside: Option<Box<Beside>>,
+}
+
+/// What few answers need.
+#[derive(Debug)]
+enum Beside {
+    /// The stream of events that it is.
+    Events(EventStream),
+    /// What came of the request's body, which is to be published.
+    Publication(Vec<u8>),
 }
 
 /// What follows of the current request's answer.
@@ -48,6 +57,17 @@ enum Body {
     Pattern { offset: u64, length: u64 },
     /// Events, each when it is due.
     Events,
+    /// What others publish, when they do.
+    Subscription,
+    /// All of it, once the request is complete and its body is published.
+    Publication,
+}
+
+impl Body {
+    /// Does the answer go on for as long as the connection stands, or as it was asked to?
+    fn is_stream(self) -> bool {
+        matches!(self, Self::Events | Self::Subscription)
+    }
 }
 
 /// The conversation that follows. Its messages are compressed where that was agreed on.
@@ -92,7 +112,7 @@ impl HttpConversation {
             last: None,
             answers: 0,
             uninvited: false,
-            events: None,
+            beside: None,
         }
     }
 }
@@ -126,31 +146,42 @@ impl Conversation for HttpConversation {
     ) -> ControlFlow<Upgrade> {
         match event {
             // What is asked behind a stream of events may never have an answer.
-            ServerEvent::Request(_) if self.body == Body::Events => sink.finish(Ending::Early),
+            ServerEvent::Request(_) if self.body.is_stream() => sink.finish(Ending::Early),
             ServerEvent::Request(request) => {
                 if let Some(key) = request.websocket_key {
                     return ControlFlow::Break(accept(key, request, sink));
                 }
                 self.answer(request, sink);
-                if let Some(due) = self.events.as_ref().and_then(|events| events.next_due()) {
+                if let Some(Beside::Events(events)) = self.beside.as_deref()
+                    && let Some(due) = events.next_due()
+                {
                     member.tell_at(due, 0);
                 }
+                if self.body == Body::Subscription {
+                    member.join_broadcast();
+                }
             }
-            ServerEvent::Chunk(piece) => {
-                if self.body == Body::Echo {
+            ServerEvent::Chunk(piece) => match self.body {
+                Body::Echo => {
                     if let Some(reply) = &mut self.reply {
                         reply.alter(piece);
                     }
                     self.codec.body_chunk(piece, sink.out);
                     sink.settle();
                 }
-            }
+                Body::Publication => self.keep(piece, sink),
+                _ => {}
+            },
             // The stream goes on behind the end of its request.
-            ServerEvent::End if self.body == Body::Events => {}
+            ServerEvent::End if self.body.is_stream() => {}
             ServerEvent::End => {
-                if self.body == Body::Echo {
-                    self.codec.body_end(sink.out);
-                    self.complete(sink);
+                match self.body {
+                    Body::Echo => {
+                        self.codec.body_end(sink.out);
+                        self.complete(sink);
+                    }
+                    Body::Publication => self.publish(sink, member),
+                    _ => {}
                 }
                 if let Some(ending) = self.last {
                     sink.finish(ending);
@@ -162,30 +193,26 @@ impl Conversation for HttpConversation {
         ControlFlow::Continue(())
     }
 
-    /// Tells the events that are due.
+    /// Tells the events that are due, or what was published.
     fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
-        let Notice::Due { now, .. } = *notice else { return };
-        let Some(mut events) = self.events.take() else { return };
-        if let Some(due) = tell_due(&mut events, now, sink, &mut self.codec) {
-            member.tell_at(due, 0);
-        }
-        if !events.is_over() {
-            self.events = Some(events);
-            return;
-        }
-        self.codec.body_end(sink.out);
-        sink.settle();
-        self.body = Body::Complete;
-        if let Some(ending) = self.last {
-            sink.finish(ending);
+        match notice {
+            Notice::Due { now, .. } => self.tell_events(*now, sink, member),
+            Notice::Broadcast(message) if self.body == Body::Subscription => {
+                self.tell_published(message, sink);
+            }
+            _ => {}
         }
     }
 
     /// A stream ends in order.
     fn go_away(&mut self, out: &mut Vec<u8>) {
-        if self.body == Body::Events {
+        if self.body.is_stream() {
             self.codec.body_end(out);
         }
+    }
+
+    fn memberships(&self) -> Memberships {
+        Memberships { broadcast: self.body == Body::Subscription, ..Memberships::default() }
     }
 }
 
@@ -257,6 +284,11 @@ impl HttpConversation {
                 self.begin_events(method, asked, request.last_event_id, sink);
             }
             Route::Events(None) => self.give(400, TEXT, "", WRONG, sink),
+            Route::Subscribe => self.begin_subscription(method, sink),
+            Route::Publish => {
+                self.body = Body::Publication;
+                self.beside = Some(Box::new(Beside::Publication(Vec::new())));
+            }
             // No method is served there.
             Route::Server | Route::Unknown => {}
         }
@@ -301,29 +333,6 @@ impl HttpConversation {
         self.head(200, BYTES, framing, sink);
         let length = if method == Method::Head { 0 } else { length };
         self.body = Body::Pattern { offset: 0, length };
-    }
-
-    /// Begins a stream of events, of which the first may be due at once.
-    fn begin_events(
-        &mut self,
-        method: Method,
-        asked: Asked,
-        last_id: Option<&[u8]>,
-        sink: &mut Sink<'_>,
-    ) {
-        let shared = sink.shared();
-        self.head(200, EVENT_STREAM, BodyLength::Chunked, sink);
-        add_fields(&shared.event_fields, sink);
-        if method == Method::Head {
-            self.codec.body_end(sink.out);
-            return self.complete(sink);
-        }
-        let events = EventStream::new(asked, last_id, monotonic_ns(), shared.epoch);
-        let mut greeting = Vec::new();
-        events.greet(&mut greeting);
-        self.codec.body_chunk(&greeting, sink.out);
-        self.complete(sink);
-        (self.body, self.events) = (Body::Events, Some(Box::new(events)));
     }
 
     /// False: there is no room for all of it.

@@ -8,6 +8,7 @@ mod due;
 mod encodings;
 mod grpc;
 pub(crate) mod http;
+mod published;
 pub(crate) mod raw;
 pub(crate) mod socketio;
 pub(crate) mod streamed;

@@ -37,7 +37,7 @@ use super::grpc::{self, Call};
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id};
 use crate::events::{EventStream, WRONG};
-use crate::hub::{Member, Notice};
+use crate::hub::{Member, Memberships, Notice};
 use crate::route::{Method, Route, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
@@ -59,6 +59,8 @@ pub(crate) struct StreamedConversation<C> {
     websockets: websocket::Shared,
     /// Of calls of gRPC.
     codecs: Codecs,
+    /// It is told what is published, as one of its streams has asked for it.
+    has_joined: bool,
 }
 
 /// A request that is not answered whole.
@@ -94,6 +96,8 @@ enum Answer {
     Pattern { offset: u64, length: u64, reply: Reply },
     /// Events, each when it is due.
     Events(Box<EventStream>),
+    /// What others publish, when they do.
+    Subscription,
     /// Messages of a WebSocket, each of which comes back.
     WebSocket(Box<Socket>),
 }
@@ -108,6 +112,7 @@ impl<C: Codec> StreamedConversation<C> {
             scripted: Scripted::default(),
             websockets: websocket::Shared::default(),
             codecs: Codecs::default(),
+            has_joined: false,
         }
     }
 }
@@ -174,7 +179,7 @@ impl<C: Codec> Conversation for StreamedConversation<C> {
                 ..
             } => {
                 let (method, target) = (Method::of(method), target.unwrap_or_default());
-                if is_end || Route::of(target).takes_body() {
+                if is_end || Route::of(target).echoes() {
                     let asked = Question { stream, method, target, content_length, last_event_id };
                     self.answer(&asked, sink);
                     self.tell_later(stream, member);
@@ -224,9 +229,13 @@ impl<C: Codec> Conversation for StreamedConversation<C> {
     }
 
     fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
-        if let Notice::Due { stream, now } = *notice {
-            self.tell_events(stream, now, sink, member);
-            self.say_due(stream, now, sink, member);
+        match *notice {
+            Notice::Due { stream, now } => {
+                self.tell_events(stream, now, sink, member);
+                self.say_due(stream, now, sink, member);
+            }
+            Notice::Broadcast(ref message) => self.tell_published(message, sink),
+            Notice::Response(_) | Notice::Lobby(_) => {}
         }
     }
 
@@ -236,6 +245,10 @@ impl<C: Codec> Conversation for StreamedConversation<C> {
 
     fn on_due(&mut self, now: u64, sink: &mut Sink<'_>) {
         self.do_due(now, sink);
+    }
+
+    fn memberships(&self) -> Memberships {
+        Memberships { broadcast: self.has_joined, ..Memberships::default() }
     }
 
     /// Streams of events end in order.
@@ -257,14 +270,14 @@ impl<C: Codec> StreamedConversation<C> {
         if grpc::has(target) || sink.shared().serves(target) {
             return self.no_call(stream, method, sink);
         }
-        if verdict == Verdict::Serve && route.takes_body() {
+        if verdict == Verdict::Serve && route.echoes() {
             let (kind, front) = match route {
                 Route::Test => (TEXT, RECEIVED),
                 _ => (BYTES, &b""[..]),
             };
             return self.begin_echo(stream, kind, front, content_length, sink);
         }
-        if sink.is_staged() && !matches!(route, Route::Events(_)) {
+        if sink.is_staged() && !matches!(route, Route::Events(_) | Route::Subscribe) {
             return self.direct(stream, Asked::Request(method, target.to_owned()), sink);
         }
         let reply = sink.begin();
@@ -287,6 +300,9 @@ impl<C: Codec> StreamedConversation<C> {
             Verdict::Serve => {
                 if let (Route::Events(Some(asked)), Method::Get) = (route, method) {
                     return self.begin_events(stream, reply, asked, last_event_id, sink);
+                }
+                if (route, method) == (Route::Subscribe, Method::Get) && C::HEARS {
+                    return self.begin_subscription(stream, reply, sink);
                 }
                 return self.serve(stream, reply, route, method, sink);
             }
@@ -333,8 +349,10 @@ impl<C: Codec> StreamedConversation<C> {
             Route::Chunked(length) => {
                 return self.begin_pattern(stream, reply, method, length, None, sink);
             }
+            Route::Publish => (501, TEXT, "", b"over HTTP/1.1 alone\n"),
+            Route::Subscribe if !C::HEARS => (501, TEXT, "", b"over HTTP/1.1 and HTTP/2 alone\n"),
             // Only its head is wanted.
-            Route::Events(Some(_)) => {
+            Route::Events(Some(_)) | Route::Subscribe => {
                 self.event_head(stream, true, sink);
                 sink.end(reply);
                 return self.complete(sink);
@@ -402,7 +420,13 @@ impl<C: Codec> StreamedConversation<C> {
                 self.part(stream, sink);
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.
-            Some(Answer::Pattern { .. } | Answer::Events(_) | Answer::Served(_)) | None => {}
+            Some(
+                Answer::Pattern { .. }
+                | Answer::Events(_)
+                | Answer::Subscription
+                | Answer::Served(_),
+            )
+            | None => {}
         }
     }
 

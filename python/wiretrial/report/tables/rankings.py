@@ -16,8 +16,8 @@ from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.tables import cells
 
 BESIDE = (
-    *(metrics.SERVER, metrics.DATABASE, metrics.MEMORY),
-    *(metrics.P50, metrics.P99, metrics.GENERATOR),
+    *(metrics.SERVER, metrics.DATABASE, metrics.BACKEND, metrics.MEMORY),
+    *(metrics.P50, metrics.P99, metrics.FAILED, metrics.GENERATOR),
 )
 
 

@@ -120,7 +120,7 @@ TABLE: tuple[Word, ...] = (
     *_no(
         _O,
         "http1.0 http2 http3",
-        'leave it out: the TOML file says `http = "2"`, the command line `--http 2`',
+        'leave it out: the TOML file says `http = "2"` or "3", the command line `--http 2` or 3',
     ),
     *_no(_O, "ipv4 ipv6", "write the address in `base`"),
     *_no(_O, "limit-rate", "leave it out, or use `wiretrial link` for a slow network"),

@@ -107,9 +107,9 @@ pub(super) fn load(
     Ok(Load { connections, users, depth, pack, requests_per_connection, loop_, stages, seed })
 }
 
-/// Are streams of one connection held side by side? Of events, and WebSockets over HTTP/2.
+/// Are streams of one connection held side by side? Of events, and WebSockets over HTTP/2 and HTTP/3.
 fn holds_streams(target: &Target) -> bool {
-    target.sse || (target.url.scheme == Scheme::WebSocket && target.http2)
+    target.sse || (target.url.scheme == Scheme::WebSocket && target.has_streams())
 }
 
 fn stage(document: &StageDocument) -> Result<Stage, PlanError> {

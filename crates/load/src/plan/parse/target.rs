@@ -11,7 +11,8 @@ use crate::plan::grpc;
 use crate::plan::message::payload;
 use crate::plan::profile::Profile;
 use crate::plan::{
-    ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows,
+    Congestion, ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan,
+    Windows,
 };
 
 pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
@@ -33,9 +34,11 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let (http2, agrees) = version(document.http.version, &url)?;
     let http3 = document.http.version == HttpVersionDocument::Three;
     if http3 {
-        over_quic(&document.http, &url)?;
+        over_quic(&url)?;
     }
     let windows = windows(&document.http)?;
+    let congestion = congestion(&document.http)?;
+    early_data(&document.http, document.tls.resumption, &url)?;
     let profile = profile(&document.http, &url)?;
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
@@ -46,10 +49,12 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         method,
         headers: document.http.headers,
         profile,
-        http2: http2 || url.grpc,
+        http2: http2 || (url.grpc && !http3),
         http3,
         agrees: agrees && !url.grpc,
         windows,
+        congestion,
+        early_data: document.http.early_data,
         sse: document.http.sse,
         tls: url.secure.then(|| TlsPlan {
             insecure: document.tls.insecure,
@@ -70,7 +75,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     Ok(target)
 }
 
-/// A call is a POST over HTTP/2, whatever else could be said.
+/// A call is a POST, whatever else could be said.
 fn calls(document: &TargetDocument) -> Result<(), PlanError> {
     if document.http.method.as_deref().is_some_and(|method| method != "POST") {
         return wrong("http.method: a call is a POST; leave the method out".to_owned());
@@ -84,16 +89,9 @@ fn calls(document: &TargetDocument) -> Result<(), PlanError> {
 /// Is HTTP/2 spoken, and does the server pick the version?
 fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool), PlanError> {
     match (version, url.scheme) {
-        (HttpVersionDocument::One, _) => Ok((false, false)),
+        (HttpVersionDocument::One, _)
+        | (HttpVersionDocument::Three, Scheme::Http | Scheme::WebSocket) => Ok((false, false)),
         (HttpVersionDocument::Two, Scheme::Http | Scheme::WebSocket) => Ok((true, false)),
-        (HttpVersionDocument::Three, Scheme::Http) if !url.grpc => Ok((false, false)),
-        (HttpVersionDocument::Three, _) if url.grpc => {
-            wrong("http.version: calls go over HTTP/2; leave --http out".to_owned())
-        }
-        (HttpVersionDocument::Three, Scheme::WebSocket) => wrong(
-            "http.version: WebSockets are loaded over HTTP/1.1 and HTTP/2; use --http 1.1 or 2"
-                .to_owned(),
-        ),
         (HttpVersionDocument::Auto, Scheme::Http) => Ok((false, url.secure)),
         (HttpVersionDocument::Auto, Scheme::WebSocket) => wrong(
             "http.version: of ws and wss the server picks none; use --http 1.1 or 2".to_owned(),
@@ -104,31 +102,29 @@ fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool)
     }
 }
 
-/// Over HTTP/3 go single requests, inside QUIC, which has no form without TLS.
-fn over_quic(document: &HttpDocument, url: &TargetUrl) -> Result<(), PlanError> {
-    if !url.secure {
-        return wrong(
-            "http.version: HTTP/3 is always encrypted; use https:// with --http 3, or --http 2 or 1.1"
-                .to_owned(),
-        );
+/// QUIC has no form without TLS.
+fn over_quic(url: &TargetUrl) -> Result<(), PlanError> {
+    if url.secure {
+        return Ok(());
     }
-    if document.sse {
-        return wrong(
-            "http.sse: streams of events are loaded over HTTP/1.1 and HTTP/2; use --http 2 or 1.1"
-                .to_owned(),
-        );
-    }
-    Ok(())
+    let (secure, others) = match url.scheme {
+        _ if url.grpc => ("grpcs", "2"),
+        Scheme::WebSocket => ("wss", "2 or 1.1"),
+        _ => ("https", "2 or 1.1"),
+    };
+    wrong(format!(
+        "http.version: HTTP/3 is always encrypted; use {secure}:// with --http 3, or --http {others}"
+    ))
 }
 
 /// What WebSockets on streams carry: one message at a time each, and what comes is its reply.
 fn websockets(target: &Target) -> Result<(), PlanError> {
-    if target.url.scheme != Scheme::WebSocket || !target.http2 {
+    if target.url.scheme != Scheme::WebSocket || !target.has_streams() {
         return Ok(());
     }
     if target.greetings > 0 {
         return wrong(
-            "websocket.greetings: over HTTP/2 a message that comes is the reply to the one on its stream; leave --greetings out, or use --http 1.1"
+            "websocket.greetings: over HTTP/2 and HTTP/3 a message that comes is the reply to the one on its stream; leave --greetings out, or use --http 1.1"
                 .to_owned(),
         );
     }
@@ -164,6 +160,40 @@ fn windows(document: &HttpDocument) -> Result<Windows, PlanError> {
         return wrong("http.windows: only HTTP/2 has windows; use --http 2".to_owned());
     }
     Windows::new(windows).map_err(PlanError)
+}
+
+fn congestion(document: &HttpDocument) -> Result<Congestion, PlanError> {
+    if document.congestion.is_some() && document.version != HttpVersionDocument::Three {
+        return wrong(
+            "http.congestion: over TCP it is the kernel's (net.ipv4.tcp_congestion_control); leave --congestion out, or use --http 3"
+                .to_owned(),
+        );
+    }
+    Ok(document.congestion.unwrap_or_default())
+}
+
+fn early_data(document: &HttpDocument, resumes: bool, url: &TargetUrl) -> Result<(), PlanError> {
+    if !document.early_data {
+        return Ok(());
+    }
+    if document.version != HttpVersionDocument::Three {
+        return wrong(
+            "http.early_data: only over HTTP/3 requests go before the handshake's end; use --http 3"
+                .to_owned(),
+        );
+    }
+    if url.grpc || url.scheme != Scheme::Http || document.sse {
+        return wrong(
+            "http.early_data: only requests with one reply go before the handshake's end; leave --early-data out"
+                .to_owned(),
+        );
+    }
+    if !resumes {
+        return wrong(
+            "http.early_data: it takes an earlier session; leave --no-resumption out".to_owned(),
+        );
+    }
+    Ok(())
 }
 
 fn greetings(count: u8, scheme: Scheme) -> Result<u8, PlanError> {

@@ -53,22 +53,16 @@ pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError
             target.url.text
         ));
     }
-    if target.http3 {
-        return wrong(
-            "http.version: traffic files are loaded over HTTP/1.1 and HTTP/2; use --http 2, 1.1 or auto"
-                .to_owned(),
-        );
-    }
-    if traffic.is_conversation() && target.http2 {
+    if traffic.is_conversation() && target.has_streams() {
         return wrong(
             "http.version: conversations are had over HTTP/1.1; leave --http out".to_owned(),
         );
     }
-    if !target.http2
+    if !target.has_streams()
         && let Some(route) = traffic.routes.iter().find(|route| route.call.is_some())
     {
         return wrong(format!(
-            "traffic.routes '{}': calls go over HTTP/2: let http.version be 2",
+            "traffic.routes '{}': calls go over HTTP/2 and HTTP/3: let http.version be 2 or 3",
             route.name
         ));
     }
@@ -124,19 +118,19 @@ pub(super) fn pools(
     Ok(())
 }
 
-/// Does this traffic fit how it is sent?
+/// Does this traffic fit how it is sent, on connections that have streams or not?
 ///
 /// # Errors
 /// One line that names the member that is wrong, and the remedy.
 pub(super) fn fits(
-    (traffic, http2): (&Traffic, bool),
+    (traffic, has_streams): (&Traffic, bool),
     load: &Load,
     share: SharePlan,
     stop: &Stop,
 ) -> Result<(), PlanError> {
-    let streams = load.users.is_some() && http2 && load.pack == 1;
-    if load.depth > 1 && http2 && !streams {
-        return wrong("load.depth: a user of traffic sends one request after the other: over HTTP/2 several users have the streams of a connection where they share a pool: give load.users, or leave depth and pack out".to_owned());
+    let streams = load.users.is_some() && has_streams && load.pack == 1;
+    if load.depth > 1 && has_streams && !streams {
+        return wrong("load.depth: a user of traffic sends one request after the other: over HTTP/2 and HTTP/3 several users have the streams of a connection where they share a pool: give load.users, or leave depth and pack out".to_owned());
     }
     if (load.depth > 1 && !streams) || load.requests_per_connection.is_some() {
         return wrong("load: a user of traffic sends one request after the other, on a connection that is kept: leave depth, pack and requests per connection out".to_owned());

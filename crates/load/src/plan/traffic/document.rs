@@ -92,8 +92,8 @@ pub struct RouteDocument {
     /// What later requests need of the reply.
     #[serde(default)]
     pub captures: Vec<CaptureDocument>,
-    /// It is a call of gRPC, over HTTP/2: it has neither target nor body, its method is POST, and statuses are those
-    /// of gRPC.
+    /// It is a call of gRPC, over HTTP/2 or HTTP/3: it has neither target nor body, its method is POST, and statuses
+    /// are those of gRPC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallDocument>,
 }

@@ -60,6 +60,43 @@ fn a_stream_that_ends_is_asked_for_again_behind_its_last_event() {
     assert_eq!(told.recorded("settings_time"), [0, 0], "of two connections");
 }
 
+/// Two streams tell what is published: how late each is, how late the last of both, and what one leaves out.
+#[test]
+fn each_copy_of_what_is_published_has_its_time_and_so_has_the_last_one() {
+    /// Of any server: events are numbered and stamped by who publishes them.
+    const PLAIN: Deed = Deed::Head(200, &[("content-type", "text/event-stream")]);
+    /// The streams are asked for so long after offset 0 of the run.
+    const BEGIN: u64 = 100 * MS;
+    let told = |at: u64, number: u64, due: u64| {
+        let mut data = Vec::new();
+        NumberedEvent { number, due_ns: BEGIN + due * MS }.write(40, &mut data);
+        (at * MS, Deed::Say([b"id: any\ndata: ", &data[..], b"\n\n"].concat()))
+    };
+    let one = vec![(0, PLAIN), told(10, 0, 5), told(20, 1, 15), told(31, 2, 25), told(36, 3, 35)];
+    let other = vec![(0, PLAIN), told(30, 0, 5), told(30, 1, 15), told(40, 3, 35), told(41, 1, 15)];
+    let mut script = script(vec![one, other], 100);
+    script.load = json!({"connections": 1, "depth": 2, "executor": {"kind": "hold"}});
+    script.publish = json!({"url": "http://127.0.0.1:9/publish", "rate": 100.0, "settle_ns": 0});
+    let told = script.play();
+    assert_eq!(told.recorded("delivery_time"), [1_000, 5_000, 5_000, 5_000, 6_000, 15_000, 25_000]);
+    assert_eq!(told.recorded("reach_time"), [5_000, 15_000, 25_000], "one has not heard event 2");
+    let errors = &told.summary.counters.errors;
+    assert_eq!(told.summary.counters.ok, 7, "{errors:?}");
+    assert_eq!((errors.get("missing"), errors.get("order")), (Some(&1), Some(&1)), "{errors:?}");
+    assert_eq!(errors.len(), 2, "{errors:?}");
+}
+
+/// Who hears of what is published first with event 2 has missed two.
+#[test]
+fn what_was_published_before_a_stream_stood_is_missing() {
+    let head = Deed::Head(200, &[("content-type", "text/event-stream")]);
+    let mut script = script(vec![vec![(0, head), (10 * MS, event(2))]], 50);
+    script.publish = json!({"url": "http://127.0.0.1:9/publish", "rate": 100.0, "settle_ns": 0});
+    let told = script.play();
+    assert_eq!(told.summary.counters.errors.get("missing"), Some(&2));
+    assert_eq!(told.summary.counters.ok, 1, "{:?}", told.summary.examples);
+}
+
 #[test]
 fn what_is_missing_and_what_comes_again_is_counted_at_its_place() {
     let deeds = vec![

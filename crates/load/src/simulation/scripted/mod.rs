@@ -58,6 +58,8 @@ pub(super) struct Script {
     pub(super) target: Value,
     pub(super) load: Value,
     pub(super) stop: Value,
+    /// What is published, which its own deeds have to tell; null: nothing.
+    pub(super) publish: Value,
     pub(super) timeout: u64,
 }
 
@@ -76,6 +78,7 @@ impl Default for Script {
             }),
             load: json!({"connections": 1}),
             stop: json!({"requests": 1}),
+            publish: Value::Null,
             timeout: 400 * MS,
         }
     }
@@ -106,6 +109,7 @@ impl Script {
             "target": self.target,
             "load": self.load,
             "stop": self.stop,
+            "publish": self.publish,
             "phases": {"timeout_ns": self.timeout, "interval_ns": 100 * MS, "drain_ns": 2_000 * MS},
         });
         let plan = Plan::from_json(&document.to_string());

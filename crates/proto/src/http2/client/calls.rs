@@ -2,9 +2,9 @@
 //!
 //! Knows where messages are in content; must not know what they say.
 
-use super::{Http2Client, Look};
+use super::Http2Client;
+use crate::fielded::call::{self, Look};
 use crate::grpc::BadMessage;
-use crate::http2::call;
 use crate::http2::frame::ErrorCode;
 use crate::http2::said::Asked;
 use crate::{Event, Message, ProtocolError, Scratch, Tag};

@@ -2,6 +2,7 @@
 //!
 //! Knows the head of a reply; must not know what follows it.
 
+use std::mem;
 use std::sync::Arc;
 
 use super::{Http3WebSockets, Socket, State};
@@ -16,6 +17,18 @@ use crate::websocket::{judge_connected, refusal};
 use crate::{Event, ProtocolError, Scratch};
 
 impl Http3WebSockets {
+    /// What comes from here on came at this instant, nanoseconds. Who never tells one is told that no upgrade took any
+    /// time.
+    #[inline]
+    pub fn came_at(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    /// For how long each WebSocket was asked for that was accepted since this was last called, nanoseconds.
+    pub fn take_upgrades(&mut self) -> Vec<u64> {
+        mem::take(&mut self.upgrades)
+    }
+
     /// Asks for as many WebSockets as are missing, as far as the server lets us.
     pub(super) fn open(&mut self, out: &mut Outgoing) {
         if !self.is_enabled || !matches!(self.state, State::Opening | State::Open) {
@@ -30,7 +43,8 @@ impl Http3WebSockets {
             self.opened += 1;
             out.write(stream, false, |bytes| frame::write_headers(self.request.block(), bytes));
             let incoming = Incoming::new(self.limits.max_field_section, true);
-            self.sockets.insert(Socket { key: key(stream), incoming, ..Socket::default() });
+            let (key, asked) = (key(stream), self.now);
+            self.sockets.insert(Socket { key, asked, incoming, ..Socket::default() });
         }
     }
 
@@ -58,6 +72,7 @@ impl Http3WebSockets {
         let Some(socket) = self.sockets.get_mut(key(stream)) else { return Ok(None) };
         socket.incoming.has_head();
         socket.wire = Some(Box::new(wire));
+        self.upgrades.push(self.now.saturating_sub(socket.asked));
         self.pool.accept(stream);
         if self.state != State::Opening {
             return Ok(Some(Event::Room));

@@ -8,9 +8,13 @@ use wiretrial_proto::sse::EVENT_STREAM;
 use super::codec::Codec;
 use super::{Answer, Open, StreamedConversation};
 use crate::conversation::due::{Teller, tell_due};
-use crate::events::{Asked, EventStream};
-use crate::hub::Member;
-use crate::sink::{Reply, Sink};
+use crate::conversation::published::event_of;
+use crate::events::{Asked, EventStream, greet};
+use crate::hub::{Broadcast, Member};
+use crate::sink::{BACKLOG_LIMIT, Ending, Reply, Sink};
+
+/// A client whose windows hold back so many bytes of what is published is disconnected.
+const MOST_HELD: usize = 4 * BACKLOG_LIMIT;
 
 /// One stream of a connection.
 struct OneStream<'a, C> {
@@ -52,12 +56,46 @@ impl<C: Codec> StreamedConversation<C> {
         self.head(stream, 200, EVENT_STREAM, fields, None, is_end, sink);
     }
 
-    /// Sees to it that what is due of a stream of events is told.
+    /// Begins a stream of what is published from now on.
+    pub(super) fn begin_subscription(&mut self, stream: u32, reply: Reply, sink: &mut Sink<'_>) {
+        self.event_head(stream, false, sink);
+        let mut greeting = Vec::new();
+        greet(&mut greeting);
+        self.codec.content(stream, &greeting, false, sink.out);
+        sink.end(reply);
+        self.open.push(Open { stream, answer: Answer::Subscription });
+    }
+
+    /// Sees to it that what is due of a stream of events, or published, is told.
     pub(super) fn tell_later(&mut self, stream: u32, member: &mut Member<'_>) {
-        if let Some(Answer::Events(events)) = self.find(stream)
-            && let Some(due) = events.next_due()
-        {
-            member.tell_at(due, stream);
+        let has_joined = self.has_joined;
+        match self.find(stream) {
+            Some(Answer::Events(events)) => {
+                if let Some(due) = events.next_due() {
+                    member.tell_at(due, stream);
+                }
+            }
+            Some(Answer::Subscription) if !has_joined => {
+                member.join_broadcast();
+                self.has_joined = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells all streams that have asked for it what was published.
+    pub(super) fn tell_published(&mut self, message: &Broadcast, sink: &mut Sink<'_>) {
+        if self.codec.held() >= MOST_HELD {
+            // Other connections cause the notices, so they do not stop for this one.
+            return sink.finish(Ending::Early);
+        }
+        for Open { stream, answer } in &self.open {
+            if matches!(answer, Answer::Subscription) {
+                let mut reply = sink.begin();
+                let event = event_of(message, &mut reply);
+                self.codec.content(*stream, &event, false, sink.out);
+                sink.end(reply);
+            }
         }
     }
 
@@ -84,7 +122,7 @@ impl<C: Codec> StreamedConversation<C> {
     /// Ends all of them.
     pub(super) fn end_events(&mut self, out: &mut Vec<u8>) {
         for Open { stream, answer } in &self.open {
-            if matches!(answer, Answer::Events(_)) {
+            if matches!(answer, Answer::Events(_) | Answer::Subscription) {
                 self.codec.content(*stream, b"", true, out);
             }
         }

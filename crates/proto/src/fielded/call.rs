@@ -5,12 +5,22 @@
 use crate::fields::FieldList;
 use crate::grpc::{self, Deframer};
 
+/// What is next to be done with a piece of content.
+pub(crate) enum Look {
+    /// It is told as it is.
+    Tell,
+    /// The same, and the call's status is still to come.
+    Await,
+    /// Its messages may be compressed.
+    Unpack,
+}
+
 /// No status has come so far.
-pub(super) const MISSING: u16 = u16::MAX;
+pub(crate) const MISSING: u16 = u16::MAX;
 
 /// The status of a call as its reply's head says it: its own where nothing else comes, that of HTTP where
 /// the reply is none of gRPC, and else none yet.
-pub(super) fn head(http: u16, fields: &FieldList, is_end: bool) -> Result<u16, &'static str> {
+pub(crate) fn head(http: u16, fields: &FieldList, is_end: bool) -> Result<u16, &'static str> {
     if is_end && let Some(status) = grpc::status_in(fields)? {
         return Ok(status);
     }
@@ -24,7 +34,7 @@ pub(super) fn head(http: u16, fields: &FieldList, is_end: bool) -> Result<u16, &
 }
 
 /// The same with the status that stands behind the content, if one does.
-pub(super) fn trailers(
+pub(crate) fn trailers(
     so_far: u16,
     frames: Deframer,
     behind: Option<u16>,
@@ -37,7 +47,7 @@ pub(super) fn trailers(
 
 /// Do messages end with this piece of a reply's content, as they have to where fields follow?
 #[inline]
-pub(super) fn is_whole(mut frames: Deframer, piece: &[u8]) -> bool {
+pub(crate) fn is_whole(mut frames: Deframer, piece: &[u8]) -> bool {
     frames.pass(piece).is_ok() && frames.is_between()
 }
 

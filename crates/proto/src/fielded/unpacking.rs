@@ -6,17 +6,17 @@ use crate::grpc::{BadMessage, Deframer, Gunzip};
 
 /// What came of compressed messages that have not come whole.
 #[derive(Debug, Default)]
-pub(super) struct Packed {
+pub(crate) struct Packed {
     /// By stream; 0: of none.
     begun: Vec<(u32, Vec<u8>)>,
     /// A compressed message has come.
-    pub(super) came: bool,
+    pub(crate) came: bool,
 }
 
 impl Packed {
     /// Lays a piece of a stream's content into `out` as it is with messages that are not compressed; one of them comes
     /// to be `most` bytes, or less. `is_open` tells of which streams more may come.
-    pub(super) fn unpack(
+    pub(crate) fn unpack(
         &mut self,
         (id, frames): (u32, &mut Deframer),
         (piece, most): (&[u8], usize),

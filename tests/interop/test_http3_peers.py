@@ -1,0 +1,75 @@
+"""HTTP/3 with what other people wrote: Caddy (quic-go) under our load, Chromium as a client."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.process import Process
+from tests.interop import chromium
+from tests.interop.conftest import program
+from tests.interop.parts import Both, Load, reference_server
+from tests.interop.test_http2 import BROWSED, PROXIES, installed
+from wiretrial.engine import Engine
+from wiretrial.subjects import ports
+from wiretrial.subjects.certificates import Certificate
+
+
+@pytest.fixture(scope="module")
+def caddy(
+    engine: Engine,
+    certificate: Certificate,
+    reference: Both,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Both]:
+    """Caddy, which asks our own server over HTTP/1.1 for all but one line."""
+    _, built = installed("caddy", engine)
+    folder = tmp_path_factory.mktemp("caddy")
+    (port,) = ports.free_ports(["127.0.0.1"], ["https"]).values()
+    homes = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    told = {
+        "TLS_PORT": str(port),
+        "CHAIN": str(certificate.chain),
+        "KEY": str(certificate.key),
+        "BEHIND": reference.plain,
+    }
+    command = [str(built.folder / "usr" / "bin" / "caddy"), "run", "--adapter", "caddyfile"]
+    command += ["--config", str(PROXIES / "http3.caddyfile")]
+    ports.release([port])
+    environment = {**os.environ, **homes, **told}
+    with Process(command, log=folder / "log", environment=environment) as server:
+        server.hear(r"(serving initial configuration)")
+        yield Both(plain="", secure=f"127.0.0.1:{port}", certificate=certificate)
+
+
+@pytest.mark.parametrize(
+    ("path", "flags"),
+    [
+        pytest.param("/line", [], id="get"),
+        pytest.param("/line", ["--depth", "16"], id="streams"),
+        pytest.param("/line", ["--requests-per-connection", "3"], id="renewed"),
+        pytest.param("/bytes/300000", ["--depth", "4"], id="large"),
+        pytest.param("/echo", ["--payload", "1000", "--expect", "echo"], id="echo"),
+        pytest.param("/echo", ["--payload", "200000", "--expect", "echo"], id="large echo"),
+        pytest.param("/echo", ["--payload", "20", "--header-profile", "partly"], id="fields"),
+        pytest.param("/line", ["--rate", "2k", "--congestion", "bbr"], id="open loop"),
+    ],
+)
+def test_our_client_asks_caddy(caddy: Both, load: Load, path: str, flags: list[str]) -> None:
+    summary = load(caddy, "https", path, "--http", "3", *flags)
+    assert summary.http3 is not None
+
+
+def test_chromium_asks_our_server(engine: Engine, certificate: Certificate, tmp_path: Path) -> None:
+    binary = program("chromium", "Debian's chromium")
+    (folder := tmp_path / "browser").mkdir()
+    with (
+        reference_server(engine, certificate, tmp_path, "--http3") as ours,
+        chromium.page(binary, certificate.chain, folder, quic=ours.secure) as page,
+    ):
+        page.open(ours.url("https", "/"))
+        assert page.run(f"({BROWSED})()") == [True, "h3"], json.dumps(page.problems)
