@@ -15,7 +15,6 @@ import pytest
 
 from tests.lab.conftest import Children
 from tests.lab.test_verify import PROGRAM, PROGRAMS
-from tests.reference import kept
 from tools import proxies
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectUnavailable, UsageProblem
@@ -44,7 +43,7 @@ from wiretrial.subjects.copies import Copies
 from wiretrial.subjects.endpoint import Endpoint, payload
 from wiretrial.subjects.http_connection import HTTP_ERRORS, Request
 from wiretrial.subjects.process import Server
-from wiretrial.subjects.spec import PROXY, SPEC_FILE, ConfigurationName, Part, Subject
+from wiretrial.subjects.spec import PROXY, SPEC_FILE, Part, Subject
 
 BEFORE = 'backend = "reference"\nspeaks'
 SLOT = Slot(0, 0, "one", 1)
@@ -113,26 +112,6 @@ def test_each_part_finds_the_fault_that_is_its_own(
     assert any(words in problem for problem in problems), found.problems(subject)
     # The next check has a proxy of its own.
     assert {one.part for one in found.failed()} == {part}
-
-
-@pytest.mark.parametrize(
-    ("name", "configuration"),
-    [
-        ("nginx-proxy", "default"),
-        ("nginx-proxy", "tuned"),
-        ("haproxy-proxy", "default"),
-        ("haproxy-proxy", "tuned"),
-    ],
-)
-def test_a_proxy_of_the_catalogue_keeps_what_it_claims(
-    engine: Engine, children: Children, name: str, configuration: ConfigurationName
-) -> None:
-    subject = registry.find(name)
-    found = kept(subject, engine, configuration)
-    assert {(one.contract, one.protocol) for one in found.outcomes} == set(subject.spec.claims())
-    assert [one for one in found.failed() if not one.known] == []
-    assert found.problems(subject) == []
-    assert children() == []
 
 
 def test_a_backend_is_started_before_its_proxy_and_ends_with_it(

@@ -72,6 +72,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "DEADLINE_S", 1.0)
 
 
+def assert_engine_finds(subject: Subject, engine: Engine, protocol: Protocol) -> None:
+    """The engine that measures finds what is wrong, too."""
+    built = build.install(subject, engine.binary)
+
+    @contextmanager
+    def start(_: Setting) -> Iterator[Server]:
+        with Server(subject, built, "default", engine=engine.binary) as server:
+            server.wait_ports()
+            yield server
+
+    by_engine = list(checks_streams.verify(subject.spec, "default", start, engine))
+    assert {one.protocol for one in by_engine} == {protocol}
+    assert all(one.problem for one in by_engine)
+
+
 def program(
     folder: Path, name: str, protocol: Protocol, contracts: Sequence[ContractName], *words: str
 ) -> Subject:
@@ -135,6 +150,10 @@ def problems(
         ("ws", "tuned"),
         ("nginx", "default"),
         ("nginx", "tuned"),
+        ("nginx-proxy", "default"),
+        ("nginx-proxy", "tuned"),
+        ("haproxy-proxy", "default"),
+        ("haproxy-proxy", "tuned"),
     ],
 )
 def test_a_subject_keeps_every_contract_that_it_claims(
@@ -188,18 +207,7 @@ def test_a_server_that_answers_wrong_over_http_2_is_found_out(
     file.write_text(text.replace(', "ws-echo"', ""), encoding="utf-8")
     subject = registry.find(f"{tmp_path}/")
     assert problems(subject, engine, "http-echo", "h2c", part)
-    built = build.install(subject, engine.binary)
-
-    @contextmanager
-    def start(_: Setting) -> Iterator[Server]:
-        with Server(subject, built, "default", engine=engine.binary) as server:
-            server.wait_ports()
-            yield server
-
-    # The engine that measures finds it, too.
-    by_engine = list(checks_streams.verify(subject.spec, "default", start, engine))
-    assert {one.protocol for one in by_engine} == {"h2c"}
-    assert all(one.problem for one in by_engine)
+    assert_engine_finds(subject, engine, "h2c")
 
 
 def test_a_pool_that_keeps_its_contract_passes(engine: Engine, tmp_path: Path) -> None:

@@ -12,19 +12,24 @@ from pathlib import Path
 import pytest
 
 from tests.lab.test_subjects import own
-from tests.lab.test_verify import cache_for_own, examined, impatient, problems, program
+from tests.lab.test_verify import (
+    assert_engine_finds,
+    cache_for_own,
+    examined,
+    impatient,
+    problems,
+    program,
+)
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable
 from wiretrial.subjects import (
     any_connection,
     build,
-    checks_streams,
     contracts,
     quic_versions,
     registry,
     verification,
 )
-from wiretrial.subjects.checks import Setting
 from wiretrial.subjects.endpoint import Broken, Endpoint
 from wiretrial.subjects.http3_connection import Http3Connection
 from wiretrial.subjects.http_connection import Request
@@ -153,18 +158,7 @@ def test_a_server_that_answers_wrong_over_http_3_is_found_out(
 ) -> None:
     subject = over_quic(tmp_path, "--fault", f"{fault}@7")
     assert problems(subject, engine, "http-echo", "h3", part)
-    built = build.install(subject, engine.binary)
-
-    @contextmanager
-    def start(_: Setting) -> Iterator[Server]:
-        with Server(subject, built, "default", engine=engine.binary) as server:
-            server.wait_ports()
-            yield server
-
-    # The engine that measures finds it, too.
-    by_engine = list(checks_streams.verify(subject.spec, "default", start, engine))
-    assert {one.protocol for one in by_engine} == {"h3"}
-    assert all(one.problem for one in by_engine)
+    assert_engine_finds(subject, engine, "h3")
 
 
 def by_aioquic(folder: Path, *faults: str) -> Subject:
