@@ -182,7 +182,7 @@ impl Host {
         while self.server.receive(now, &mut self.datagrams).expect("a socket") {}
         self.server.on_deadline(now);
         while let Some((handle, event)) = self.server.event(now) {
-            self.hear(handle, &event, now);
+            self.hear(handle, &event);
             self.perform(handle, now);
         }
         while let Some((at, handle, stream)) = self.due.front().copied()
@@ -196,12 +196,12 @@ impl Host {
         self.driver.watch(KEY, self.server.as_fd(), !flush.done).expect("watched");
     }
 
-    fn hear(&mut self, handle: Handle, event: &Event, now: u64) {
+    fn hear(&mut self, handle: Handle, event: &Event) {
         match *event {
             Event::Connected(_) => {
                 self.clients.entry(handle).or_insert_with(Client::new);
             }
-            Event::Readable(stream) => self.read(handle, stream, now),
+            Event::Readable(stream) => self.read(handle, stream),
             Event::Stopped(stream, code) => {
                 let Some(client) = self.clients.get_mut(&handle) else { return };
                 client.bodies.remove(&stream);
@@ -213,7 +213,7 @@ impl Host {
         }
     }
 
-    fn read(&mut self, handle: Handle, stream: u64, now: u64) {
+    fn read(&mut self, handle: Handle, stream: u64) {
         let Some(connection) = self.server.connection(handle) else { return };
         // Before the handshake's end, where that is allowed.
         let client = self.clients.entry(handle).or_insert_with(Client::new);
@@ -237,7 +237,9 @@ impl Host {
                     }
                     Some(Http3Event::End { .. }) => {
                         let delay = self.manner.delay.as_nanos() as u64;
-                        self.due.push_back((now + delay, handle, stream));
+                        // Not `now`: this thread may have waited for a CPU since, and the request
+                        // come meanwhile.
+                        self.due.push_back((monotonic_ns() + delay, handle, stream));
                     }
                     Some(_) => {}
                 }
