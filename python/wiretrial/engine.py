@@ -23,10 +23,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from wiretrial import __version__, launch
 from wiretrial.closing import Closing, last_words
-from wiretrial.errors import EXIT_FAILED, EngineFailed, LimitsTooLow
+from wiretrial.errors import EXIT_FAILED, EngineFailed, LimitsTooLow, TargetNotReady
 from wiretrial.exchange import TOLD, Ended, Exchange
 from wiretrial.plan import Plan
-from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
+from wiretrial.snapshot import SNAPSHOT, Failure, Interval, Snapshot, Start
 
 BINARY = "wiretrial-engine"
 ENVIRONMENT = "WIRETRIAL_ENGINE"
@@ -34,6 +34,8 @@ _Line = TypeVar("_Line")
 
 LIMITS = "preflight"
 """Class of a failure for want of something that so many connections need."""
+OURS = ("plan", LIMITS, "interrupted", "client", "system", "feed")
+"""Classes of failures that say nothing of the target."""
 
 
 class Engine:
@@ -162,12 +164,13 @@ class EngineRun(Closing):
     def __iter__(self) -> Iterator[Snapshot]:
         """The snapshots in order. A `Failure`, or an end without a summary, raises."""
         last: Snapshot | None = None
+        before: Snapshot | None = None
         for line in self.lines():
-            last = parse(line)
+            before, last = last, parse(line)
             if isinstance(last, Failure):
                 if last.class_name == LIMITS:
                     raise LimitsTooLow(last.message)
-                raise EngineFailed(last.message, exit_code=last.exit_code)
+                raise failed(last, before)
             if isinstance(last, Start):
                 self.begun_ns = time.monotonic_ns()
             yield last
@@ -262,6 +265,17 @@ def _output(command: list[str]) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise EngineFailed(f"{command[0]} does not run ({error})", "reinstall wiretrial") from error
     return done.stdout
+
+
+def failed(told: Failure, before: Snapshot | None, *, of: str = "") -> EngineFailed:
+    """What a run raises that could not begin or go on.
+
+    `before`: the snapshot before it. `of`: whose engine it is, as a heading.
+    """
+    has_begun = isinstance(before, Interval) and before.phase != "connect"
+    is_of_target = told.class_name not in OURS and not has_begun
+    kind = TargetNotReady if is_of_target else EngineFailed
+    return kind(f"{of}{told.message}", exit_code=told.exit_code)
 
 
 def parse(line: bytes) -> Snapshot:

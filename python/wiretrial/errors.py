@@ -56,6 +56,14 @@ class EngineFailed(WiretrialError):
         self.exit_code = exit_code
 
 
+class TargetNotReady(EngineFailed):
+    """Before the load began, its target refused, did not answer in time, or answered wrongly."""
+
+
+class TargetSilent(EngineFailed):
+    """A target that answered before does not answer again within the time that it was given."""
+
+
 class LimitsTooLow(EngineFailed):
     """This machine, or a server on it, has too little of something for so many connections.
 

@@ -112,6 +112,14 @@ def test_the_answer_is_one_line() -> None:
     )
 
 
+def test_the_level_that_a_server_did_not_come_back_from_is_told() -> None:
+    ended = changed(end="failed", silent_after=64_000)
+    assert list(limits.sentences(ended))[-1] == (
+        "2 searches, 6 levels; 95 % interval over the searches. The server did not answer again"
+        " after the level at 64,000 requests/s, which ended the search."
+    )
+
+
 def test_what_is_never_kept_is_one_line() -> None:
     lowest = level(1, 18.3, 71)
     nothing = changed(

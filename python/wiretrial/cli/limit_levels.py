@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 from wiretrial import redaction, words
 from wiretrial.cli import interrupts, loading, output
+from wiretrial.cli.limit_waiting import Broken, Recovery
 from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
-from wiretrial.errors import EngineFailed, MeasurementInvalid
+from wiretrial.errors import EngineFailed, MeasurementInvalid, TargetSilent, WiretrialError
 from wiretrial.goals import Goal
 from wiretrial.observers.address import Address
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
@@ -60,14 +61,22 @@ class Levels:
     signal: int | None = None
     begun_ns: int = field(default_factory=time.monotonic_ns)
     searches: int = 1
-    failure: EngineFailed | None = None
+    failure: WiretrialError | None = None
     """What ended the search, where it was not the search itself."""
+    of_fleet: bool = False
+    """Others send, and may reach what this machine can't."""
     _session_s: float | None = None
     """How long a session may take, as the last level had it."""
+
+    def __post_init__(self) -> None:
+        self._recovery = Recovery(
+            self.engine, is_asked=not self.of_fleet, keeps_secrets=self.keeps_secrets
+        )
 
     def climbed(self, settings: Settings) -> Limit:
         """The whole search."""
         self.searches, started_at = settings.searches, now()
+        self._recovery.until_s = (self.begun_ns + settings.within_ns) / 1e9
         measured: list[Level] = []
         try:
             for level in limits.climb(settings, self._measure, self._elapsed_ns):
@@ -77,13 +86,14 @@ class Levels:
                 measured.append(level)
                 if not sys.stderr.isatty():
                     output.say(limit_text.of_level(level, self._unit))
-        except EngineFailed as error:
-            if not measured:
-                raise
-            self.failure = error
+        except WiretrialError as error:
+            self._fail(error)
+        self._recovery.until_s = None
         if not measured:
             if self.signal is not None:
                 raise interrupts.Stopped(self.signal)
+            if self.failure is not None:
+                raise self.failure
             raise MeasurementInvalid(
                 "the time was over before the first level", "give more --within"
             )
@@ -112,6 +122,7 @@ class Levels:
             binding=binding,
             refused=refused,
             end=self._end(is_complete=complete),
+            silent_after=measured[-1].rate if isinstance(self.failure, TargetSilent) else None,
             searches=found,
             levels=tuple(measured),
         )
@@ -187,8 +198,8 @@ class Levels:
             step = Step(0, number, rate, settings.length_ns(rate), left_ns)
             try:
                 level = measure(step)
-            except EngineFailed as error:
-                self.failure = error
+            except WiretrialError as error:
+                self._fail(error)
                 break
             # What a signal cut short is no level.
             if level is None or self.signal is not None:
@@ -205,6 +216,8 @@ class Levels:
             self.plan.model_copy(update={"load": load, "stop": Stop(duration_ns=PROBE_NS)}),
             "first, a second without a rate",
         )
+        # So many connections may be too much for it already.
+        self._recovery.saw("a second without a rate", strained=True)
         reached = Measured(trial).throughput or 0.0
         if not trial.summary.counters.ok:
             raise MeasurementInvalid(
@@ -213,6 +226,13 @@ class Levels:
                 "see why with `wiretrial load`",
             )
         return max(reached / 2, 1.0)
+
+    def _fail(self, error: WiretrialError) -> None:
+        """What was measured until then is kept."""
+        if isinstance(error, Broken):
+            self.signal = error.number
+        else:
+            self.failure = error
 
     def _end(self, *, is_complete: bool) -> End:
         if self.signal is not None:
@@ -267,9 +287,18 @@ class Levels:
         search = "routes in another mix" if mix else search
         search = f"{connections:,} connections" if connections else search
         heading = f"{search}, level {step.number}: {step.rate:,.0f} {self._unit}, about {left} left"
-        trial = self._run(plan, heading)
+        # Many connections may be more than it ever takes.
+        trial = self._recovery.begun(
+            plan, lambda: self._run(plan, heading), again=connections is None
+        )
         self._session_s = _session_s(trial) or self._session_s
-        return self._level(step, trial)
+        level = self._level(step, trial)
+        self._recovery.saw(
+            f"the level at {units.trimmed(step.rate)} {self._unit}",
+            strained=not level.is_kept,
+            reply_s=max(level.time_ns or 0.0, level.stay_ns or 0.0) / 1e9,
+        )
+        return level
 
     def _run(self, plan: Plan, heading: str) -> Trial:
         trial, number = loading.run_one(

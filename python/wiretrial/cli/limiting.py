@@ -225,6 +225,7 @@ def searched(
             sizes_itself=of_file and not connections,
             parts=parts,
             thinking_ns=thinking_s * 1e9,
+            of_fleet=many is not None,
         )
         try:
             settings = _settings(search, levels)

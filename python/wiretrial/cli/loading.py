@@ -407,7 +407,8 @@ def _naming(method: Method | None) -> Iterator[None]:
     except EngineFailed as error:
         if method is None:
             raise
-        raise EngineFailed(method.named(error.message), error.remedy, error.exit_code) from error
+        kind = type(error)
+        raise kind(method.named(error.message), error.remedy, error.exit_code) from error
 
 
 def _named(trial: Trial, wanted: Wanted) -> Trial:

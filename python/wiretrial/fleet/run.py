@@ -15,7 +15,7 @@ from pathlib import Path
 
 from wiretrial import engine, words
 from wiretrial.closing import Closing
-from wiretrial.errors import EngineFailed, FleetFailed, UsageProblem
+from wiretrial.errors import FleetFailed, UsageProblem
 from wiretrial.fleet import conductor, split
 from wiretrial.fleet.conductor import Conductor, Event
 from wiretrial.fleet.hosts import Host
@@ -75,9 +75,7 @@ class FleetRun(Closing):
                 case conductor.Line(name, line):
                     snapshot = engine.parse(line)
                     if isinstance(snapshot, Failure):
-                        raise EngineFailed(
-                            f"{name}: {snapshot.message}", exit_code=snapshot.exit_code
-                        )
+                        raise engine.failed(snapshot, self._last.get(name), of=f"{name}: ")
                     if isinstance(snapshot, Interval):
                         self._last[name] = snapshot
                     yield from self._merge.see(name, snapshot)

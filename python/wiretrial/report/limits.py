@@ -237,6 +237,9 @@ def _searched(limit: Limit) -> str:
     match limit.end:
         case "time":
             told += ". The time was over before all searches had ended (--within)"
+        case "failed" if limit.silent_after is not None:
+            level = f"the level at {_rate(limit, limit.silent_after)}"
+            told += f". The server did not answer again after {level}, which ended the search"
         case "failed":
             told += ". A level could not be measured, which ended the search"
         case "interrupted":

@@ -147,6 +147,8 @@ class Limit(_Part):
     refused: Level | None = None
     """The level that shows what binds."""
     end: End
+    silent_after: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Rate of the level after which the server did not answer again; None: it did."""
     searches: tuple[Found, ...]
     levels: tuple[Level, ...]
     """All of them, in the order in which they were measured."""
