@@ -56,6 +56,30 @@ hold = "50ms"
 trials = 1
 """
 
+SET_UP = """
+[[workload]]
+name = "set-up"
+protocol = "https"
+http = "3"
+contract = "static"
+connections = 2
+requests_per_connection = 1
+handshake = ["whole", "resumed", "early"]
+compare = ["handshake"]
+trials = 1
+"""
+
+UPLOADS = """
+[[workload]]
+name = "uploads"
+protocol = "https"
+http = "3"
+contract = "http-echo"
+connections = 1
+congestion = ["new-reno", "bbr"]
+trials = 1
+"""
+
 
 def test_versions_are_compared_and_the_report_tells_datagrams(
     engine: Engine, tmp_path: Path
@@ -86,3 +110,24 @@ def test_each_kind_of_load_is_measured(engine: Engine, tmp_path: Path) -> None:
     assert found["held"].summary.counters.ok == 20
     opened = hdr.decode(found["fresh"].summary.histograms["connect_time"]).count
     assert opened >= found["fresh"].summary.counters.ok
+
+
+def test_handshakes_are_whole_resumed_and_early(engine: Engine, tmp_path: Path) -> None:
+    trials = measured(study(tmp_path, SET_UP, f"{SUBJECT}:early"), engine, tmp_path)
+    found = {str(trial.scenario.levels["handshake"]): trial.summary for trial in trials}
+    resumed = {
+        way: hdr.merge(filter(None, [summary.histograms.get("resumed_time")])).count
+        for way, summary in found.items()
+    }
+    assert resumed["whole"] == 0
+    assert resumed["resumed"] > 0
+    early = {way: summary.http3.early_accepted for way, summary in found.items() if summary.http3}
+    assert early["whole"] == early["resumed"] == 0
+    assert early["early"] > 0
+
+
+def test_the_congestion_control_is_the_one_that_was_asked_for(
+    engine: Engine, tmp_path: Path
+) -> None:
+    trials = measured(study(tmp_path, UPLOADS, SUBJECT), engine, tmp_path)
+    assert {trial.plan.target.http.congestion for trial in trials} == {"new-reno", "bbr"}

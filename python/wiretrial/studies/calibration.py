@@ -137,6 +137,8 @@ def load_of(study: Study, case: Case) -> str:
         _closed(case).load.model_dump(mode="json"),
         _place(case),
         study.generator_threads,
+        # Nothing is added where it is as usual, so that what was kept has its name still.
+        *([] if case.tls.resumption else ["whole handshakes"]),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16]
 
@@ -171,7 +173,7 @@ def _is_plain(case: Case) -> bool:
     """Whether there is a throughput to reach, and the reference server does without being told."""
     # Calls say no version of HTTP, and the server for those offers none but 1.1 inside TLS.
     is_offered = case.contract != calls.CONTRACT or case.protocol not in SECURE
-    is_kept = not case.is_held and case.websocket.deflate is None
+    is_kept = not case.is_held and case.websocket.deflate is None and not case.http.early_data
     return is_kept and is_offered and case.traffic is None
 
 

@@ -84,9 +84,17 @@ Levels = Annotated[tuple[Item, ...], BeforeValidator(_one_or_more), AfterValidat
 """A value, or a list of levels, each of which makes a scenario."""
 Count = Annotated[int, Field(ge=1)]
 Counts = Levels[Count]
+Layout = Annotated[str, Field(pattern=r"^[1-9]\d* x [1-9]\d*$")]
+"""Connections and streams on each, as `4 x 8`."""
 Environment = Annotated[str, AfterValidator(lambda name: _read(environments.check, name))]
 Rules = Annotated[Content, BeforeValidator(_rule)]
 """What a right reply carries."""
+
+
+def pair(layout: str) -> tuple[int, int]:
+    """The connections of a layout, and the streams on each."""
+    connections, _, streams = layout.partition(" x ")
+    return int(connections), int(streams)
 
 
 class Knee(Part):

@@ -68,7 +68,7 @@ def _setup_ns(case: Case) -> int:
     if each == 1:
         # Counted with the one exchange.
         return 0
-    return setup_round_trips(case.spoken) * round_trip_ns(case) // each
+    return _setup_trips(case) * round_trip_ns(case) // each
 
 
 def exchange_ns(case: Case) -> int:
@@ -82,7 +82,12 @@ def round_trips(case: Case) -> int:
     """How often an exchange crosses the path and comes back."""
     if case.load.requests_per_connection != 1:
         return 1
-    return 1 + setup_round_trips(case.spoken)
+    return 1 + _setup_trips(case)
+
+
+def _setup_trips(case: Case) -> int:
+    """Of a connection's set-up, as far as its first request waits for it: early data does not."""
+    return 0 if case.http.early_data else setup_round_trips(case.spoken)
 
 
 def round_trip_ns(case: Case) -> int:

@@ -26,15 +26,20 @@ from wiretrial.studies.fields import (
     Counts,
     Kept,
     Knee,
+    Layout,
     Length,
     Levels,
     Pacing,
     Pattern,
+    pair,
 )
 from wiretrial.studies.played import Played
 from wiretrial.studies.served import CONNECT_RATE, Executor, Served
 from wiretrial.studies.sized import UNKNOWN_RATE, Shared, own_rate, share_of
 from wiretrial.studies.workload import Driven, Factors, Workload, several
+
+_REPLACED = frozenset({"connections", "streams", "depth", "pack"})
+"""What a layout says."""
 
 
 class Held(Served):
@@ -94,6 +99,9 @@ class Flowing(Served):
     streams: Counts | None = None
     """In the place of `depth` over HTTP/2 and HTTP/3, and of calls: so many in flight on each
     connection."""
+    layout: Levels[Layout] | None = None
+    """In the place of `connections` and `streams`: pairs of both, where a list of each makes a
+    grid."""
     pack: Counts = (1,)
     """Messages per send; no fewer are in flight on each connection."""
     requests_per_connection: Levels[Count | Kept] | None = None
@@ -113,6 +121,24 @@ class Flowing(Served):
             raise ValueError('`streams` are of HTTP/2 and HTTP/3: write http = "2" or http = "3"')
         if not is_plain:
             raise ValueError("`streams` take the place of `depth` and `pack`: leave these out")
+        return self
+
+    @model_validator(mode="after")
+    def _has_layouts(self) -> Self:
+        if self.layout is None:
+            return self
+        if _REPLACED & self.model_fields_set:
+            raise ValueError(
+                "`layout` takes the place of `connections`, `streams`, `depth` and `pack`: leave"
+                " these out"
+            )
+        if self.contract == "ws-broadcast":
+            raise ValueError("a broadcast has no streams: write `connections` instead of `layout`")
+        has_streams = self.makes_calls or "1.1" not in self.http
+        if not has_streams and any(pair(layout)[1] > 1 for layout in self.layout):
+            raise ValueError(
+                'a `layout` of several streams is of HTTP/2 and HTTP/3: write http = "2" or "3"'
+            )
         return self
 
     @model_validator(mode="after")
@@ -136,7 +162,18 @@ class Flowing(Served):
         streams = self.streams or ((1,) if self.makes_calls else None)
         if streams is not None:
             found |= {"depth": (None,), "pack": (None,), "streams": streams}
+        if self.layout is not None:
+            unsaid: Factors = dict.fromkeys(_REPLACED, (None,))
+            found |= unsaid | {"layout": self.layout}
         return found | {"requests_per_connection": several(self.requests_per_connection)}
+
+    def fitted(self, subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        levels = super().fitted(subject, chosen)
+        if "layout" in levels:
+            levels["connections"], many = pair(levels["layout"])
+            on_streams = self.makes_calls or levels.get("http", "1.1") != "1.1"
+            levels |= {"streams": many} if on_streams else {"depth": many, "pack": 1}
+        return levels
 
 
 class Closed(Flowing, Shared):

@@ -19,11 +19,11 @@ from wiretrial.plan import (
 )
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import WITHIN, Scenario
-from wiretrial.studies import environments, floors, wording
+from wiretrial.studies import environments, floors, handshakes, wording
 from wiretrial.studies.document import Document
 from wiretrial.studies.sized import SHARE
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workload import Workload
+from wiretrial.studies.workload import SUBJECT, Workload
 
 TWIN_GROUP = "A/A"
 SERVER_CPU = "server"
@@ -117,15 +117,17 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
     varied = _varied(document, workload)
     several = len(document.workload) > 1
     titled = workload.family or workload.name
+    label = workload.label or "{subject}"
+    said_apart = {*workload.compare, *wording.placeholders(label)}
     for combination in product(*factors.values()):
         levels = dict(zip(factors, combination, strict=True))
         words = {name: said for name in varied if (said := wording.words(name, levels[name]))}
-        told = [said for name, said in words.items() if name not in workload.compare]
+        told = [said for name, said in words.items() if name not in said_apart]
         beside = [said for name, said in words.items() if name in workload.compare]
         head = [titled] if several or not told else []
         title = ", ".join([*head, *told])
         for subject in workload.subjects or document.subjects:
-            own = (workload.label or "{subject}").replace("{subject}", subject)
+            own = wording.labelled(label, {**levels, SUBJECT: subject})
             whole = ", ".join([own, *beside])
             called = whole if not several and not told else f"{whole}: {title}"
             names = _Names(called, own, title, None)
@@ -147,6 +149,8 @@ class _Names(NamedTuple):
 
 LABELLED = ("protocol", "payload")
 """In a family, labels tell workloads of other protocols apart, and say what those send."""
+_REPLACED = ("depth", "pack")
+"""What streams take the place of: to have neither is no level of them."""
 
 
 def _varied(document: Document, workload: Workload) -> list[str]:
@@ -159,6 +163,8 @@ def _varied(document: Document, workload: Workload) -> list[str]:
     found = []
     for name, levels in own.items():
         seen = {level for factors in relatives for level in factors.get(name, ())}
+        if name in _REPLACED:
+            seen.discard(None)
         if len(levels) > 1 or (len(seen) > 1 and name not in LABELLED):
             found.append(name)
     return found
@@ -200,7 +206,11 @@ def _case(
         grpc=request.grpc,
         message=request.message,
         expect=request.expect,
-        tls=Tls(insecure=document.insecure, ca_file=document.cacert),
+        tls=Tls(
+            insecure=document.insecure,
+            ca_file=document.cacert,
+            resumption=handshakes.resumes(levels.get("handshake")),
+        ),
         trials=workload.trials,
         occasions=workload.occasions,
         server_threads=max(levels["server_threads"], math.ceil(levels.get("cpus") or 0)),

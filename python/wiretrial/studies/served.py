@@ -15,6 +15,7 @@ from wiretrial.plan import (
     AfterResponse,
     AnyHttpVersion,
     ClosedLoop,
+    Congestion,
     Deflate,
     HeaderProfile,
     Hold,
@@ -25,7 +26,7 @@ from wiretrial.plan import (
     Styx,
     WebSocket,
 )
-from wiretrial.studies import behind, environments, pushed
+from wiretrial.studies import behind, environments, handshakes, pushed
 from wiretrial.studies.calling import Calling
 from wiretrial.studies.contracts import FRESH_SOURCES, Request
 from wiretrial.studies.fields import KEPT, OPENED, Counts, Fit, Levels, Nanoseconds, Rules, Share
@@ -62,6 +63,10 @@ class Served(Calling, Limited):
     header_profile: Levels[HeaderProfile] | None = None
     """Ten header fields like those of a browser, and which of them are new in each request, of http
     and https; None: none of them."""
+    handshake: Levels[handshakes.Handshake] | None = None
+    """How connections are set up inside TLS; None: earlier sessions are resumed."""
+    congestion: Levels[Congestion] | None = None
+    """Over HTTP/3, who decides how much the generator has on its way; None: cubic."""
     copies: Annotated[int, Field(ge=1, le=200)] | Fit = 1
     """Starts of the same server on addresses of their own; `fit`: as many as descriptors need."""
     deflate: Levels[bool] = (False,)
@@ -133,6 +138,17 @@ class Served(Calling, Limited):
                 raise ValueError(f"a broadcast has {MOST_IN_BROADCAST} connections at most")
         return self
 
+    @model_validator(mode="after")
+    def _is_carried(self) -> Self:
+        if self.handshake:
+            handshakes.require(self.handshake, self.spoken, self.http)
+        if self.congestion and set(self.http) != {"3"}:
+            raise ValueError(
+                "`congestion` is of HTTP/3, over TCP it is the kernel's: write"
+                ' http = "3", and a workload of their own for other versions'
+            )
+        return self
+
     @property
     def spoken(self) -> tuple[Protocol, ...]:
         return (*self.protocol, *self.protocol_of.values())
@@ -152,10 +168,13 @@ class Served(Calling, Limited):
         found |= {"depth": (1,), "pack": (1,)} | dict.fromkeys(_BY_KIND, (None,))
         if self.http != ("1.1",):
             found["http"] = self.http
-        if self.header_profile is not None:
-            found["header_profile"] = self.header_profile
-        if self.backend is not None:
-            found["backend"] = self.backend
+        said: dict[str, Any] = {
+            "header_profile": self.header_profile,
+            "handshake": self.handshake,
+            "congestion": self.congestion,
+            "backend": self.backend,
+        }
+        found |= {name: levels for name, levels in said.items() if levels is not None}
         if any(self.deflate):
             found["deflate"] = tuple("on" if on else "off" for on in self.deflate)
         if self.contract == "table":
@@ -178,8 +197,10 @@ class Served(Calling, Limited):
             replaced = {name.lower() for name in own}
             kept = [pair for pair in usual.http.headers if pair[0].lower() not in replaced]
             http["headers"] = (*kept, *own.items())
-        if "header_profile" in levels:
-            http["header_profile"] = levels["header_profile"]
+        said = ("header_profile", "congestion")
+        http |= {name: levels[name] for name in said if name in levels}
+        if handshakes.is_early(levels.get("handshake")):
+            http["early_data"] = True
         if self.method:
             http["method"] = self.method.upper()
         expect = {"content": self.expect, "status": self.expect_status}

@@ -5,6 +5,7 @@ Pure. Knows factors; must not know what becomes of a scenario.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,9 @@ from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 Level = int | float | str
 
 BEFORE = (
-    *("call", "payload", "messages_per_call", "http", "header_profile", "connections", "streams"),
-    *("depth", "pack", "requests_per_connection", "requests", "requests_each", "table_size"),
+    *("call", "payload", "messages_per_call", "http", "congestion", "header_profile"),
+    *("connections", "streams", "depth", "pack", "requests_per_connection", "handshake"),
+    *("requests", "requests_each", "table_size"),
 )
 BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus", "backend")
 """Factors that a workload's description names before and behind how it is sent."""
@@ -43,6 +45,16 @@ def told(levels: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
     ]
 
 
+def placeholders(label: str | None) -> tuple[str, ...]:
+    """What stands in braces there: the subject, and factors."""
+    return tuple(re.findall(r"\{(\w+)\}", label or ""))
+
+
+def labelled(label: str, values: Mapping[str, Any]) -> str:
+    """The label with a value in each such place: `HTTP/2, 4 x 8`."""
+    return re.sub(r"\{(\w+)\}", lambda place: str(values[place[1]]), label)
+
+
 def words(factor: str, level: Level | None) -> str:
     """A level as people say it."""
     if level is None:
@@ -63,6 +75,11 @@ _LEVELS: dict[str, dict[Level, str]] = {
         "bidi": "streams both ways",
     },
     "http": {"1.1": "HTTP/1.1", "2": "HTTP/2", "3": "HTTP/3"},
+    "handshake": {
+        "whole": "whole handshakes",
+        "resumed": "resumed sessions",
+        "early": "early data",
+    },
     "streams": {1: "1 stream on each"},
     "messages_per_call": {1: "1 message per call"},
     "payload": {"json": "64 bytes of JSON"},
@@ -85,12 +102,13 @@ _FACTORS = {
     "connections": "{:,} connections",
     "messages_per_call": "{:,} messages per call",
     "header_profile": "header profile {}",
+    "congestion": "congestion control {}",
     "streams": "{:,} streams on each",
     "depth": "depth {:,}",
     "pack": "packs of {:,}",
     "requests_per_connection": "{:,} per connection",
     "iterations": "{:,} iterations",
-    "rate": "{:,}/s",
+    "rate": "{:,.10g}/s",
     "users": "{:,} users",
     "arrivals": "{:,} sessions/s",
     "requests": "{:,} messages",

@@ -46,8 +46,8 @@ _ORDER = (
     *("users", "arrivals"),
     *("browser", "protocol", "call", "http", "way", "payload", "messages_per_call"),
     *("mode", "iterations", "ipv6", "pattern"),
-    *("deflate", "connections"),
-    *("header_profile", "streams"),
+    *("deflate", "connections", "layout"),
+    *("header_profile", "handshake", "congestion", "streams"),
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "cpus", "pacing", "table_size", "lobby", "share"),
     "backend",
@@ -55,9 +55,27 @@ _ORDER = (
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
-    *("users", "arrivals", "streams", "messages_per_call", "publish"),
+    *("users", "arrivals", "layout", "streams", "messages_per_call", "publish"),
 )
 """Factors of which `--quick` keeps some levels."""
+
+
+Compared = Literal[
+    "protocol",
+    "http",
+    "header_profile",
+    "handshake",
+    "congestion",
+    "layout",
+    "pacing",
+    "lobby",
+    "way",
+]
+"""Factors whose levels may be compared, in the place of subjects."""
+SUBJECT = "subject"
+"""In a label, who is asked; all else there are factors."""
+SIZE = "{payload}"
+"""In a path, the bytes that are asked for."""
 
 
 class QuickWorkload(Part):
@@ -68,6 +86,7 @@ class QuickWorkload(Part):
     connections: Counts | None = None
     hold: Length | None = None
     cpus: Levels[float] | None = None
+    environment: Levels[Environment] | None = None
     duration: Length | None = None
     way: Levels[Label] | None = None
     subjects: tuple[str, ...] | None = None
@@ -99,7 +118,8 @@ class Workload(Part):
     protocol: Levels[Protocol]
     contract: ContractName
     path: str | None = None
-    """Where the request goes, for contracts with more than one route."""
+    """Where the request goes, for contracts with more than one route; `{payload}` in it stands for
+    the number of bytes."""
     payload: Counts | Literal["json"] | None = None
     """Bytes per message; `json`: 64 bytes of JSON with its number; None: the contract's own."""
     environment: Levels[Environment] = (environments.LOOPBACK,)
@@ -111,16 +131,15 @@ class Workload(Part):
     """On the first so many occasions only, where another day would show nothing; None: on each."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
-    compare: tuple[
-        Literal["protocol", "http", "header_profile", "pacing", "lobby", "way"], ...
-    ] = ()
+    compare: tuple[Compared, ...] = ()
     """Factors whose levels are compared, within each subject; none: the subjects are compared."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
     family: str | None = None
     """Workloads of one family are compared level by level, as if they were one; None: with none."""
     label: str | None = Field(default=None, min_length=1)
-    """What tells its scenarios from others of the family; `{subject}` stands for the subject."""
+    """What tells its scenarios from others of the family; `{subject}` stands for the subject, and
+    `{streams}`, like any factor, for its level, by which nothing else tells them apart then."""
     baseline: str | None = None
     """What its others are compared with, declared before; None: what the study says."""
     look: Literal["levels", "together"] = "levels"
@@ -147,6 +166,17 @@ class Workload(Part):
             raise ValueError("`call` says which method is called: leave `path` out")
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
+        if SIZE in (self.path or "") and not isinstance(self.payload, tuple):
+            raise ValueError(f"`{SIZE}` in `path` is a number of bytes: write `payload`, too")
+        return self
+
+    @model_validator(mode="after")
+    def _is_told_by_factors(self) -> Self:
+        named = [name for name in wording.placeholders(self.label) if name != SUBJECT]
+        known = self.levels() if named else {}
+        for name in named:
+            if None in known.get(name, (None,)):
+                raise ValueError(f"`{{{name}}}` in `label` is no factor that this workload has")
         return self
 
     @property
@@ -208,7 +238,8 @@ class Workload(Part):
         if self.contract == calls.CONTRACT:
             kind, messages = levels.get("call", "unary"), levels.get("messages_per_call")
             return calls.request(kind, size, messages)
-        return request(self.contract, size, self.path, levels["protocol"])
+        path = self.path and self.path.replace(SIZE, str(size))
+        return request(self.contract, size, path, levels["protocol"])
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a case that are this kind's."""
