@@ -23,8 +23,11 @@ PLACE = ROOT / "build" / "apps"
 LIMIT_S = 170.0
 
 
-def python_application(name: str) -> Path:
-    """The folder of an application that lists its packages in requirements.txt."""
+def python_application(name: str, source: Path | None = None) -> Path:
+    """The folder of an application that lists its packages in requirements.txt.
+
+    `source`: not one of `examples`.
+    """
 
     def install(folder: Path) -> None:
         venv = folder / ".venv"
@@ -32,7 +35,7 @@ def python_application(name: str) -> Path:
         pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install"]
         _run([*pip, "--quiet", "--require-hashes", "-r", "requirements.txt"], folder)
 
-    return _copy(name, "requirements.txt", install)
+    return _copy(name, "requirements.txt", install, source)
 
 
 def node_application(name: str, source: Path | None = None) -> Path:

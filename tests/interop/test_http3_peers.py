@@ -1,4 +1,6 @@
-"""HTTP/3 with what other people wrote: Caddy (quic-go) under our load, Chromium as a client."""
+"""HTTP/3 with what other people wrote: Caddy (quic-go) under our load, Chromium and niquests (qh3)
+as clients.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,17 @@ from pathlib import Path
 import pytest
 
 from conformance.process import Process
+from tests.apps.installed import python_application
 from tests.interop import chromium
 from tests.interop.conftest import program
 from tests.interop.parts import Both, Load, reference_server
 from tests.interop.test_http2 import BROWSED, PROXIES, installed
+from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
 from wiretrial.subjects import ports
 from wiretrial.subjects.certificates import Certificate
+
+HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +79,13 @@ def test_chromium_asks_our_server(engine: Engine, certificate: Certificate, tmp_
     ):
         page.open(ours.url("https", "/"))
         assert page.run(f"({BROWSED})()") == [True, "h3"], json.dumps(page.problems)
+
+
+def test_niquests_asks_our_server(engine: Engine, certificate: Certificate, tmp_path: Path) -> None:
+    # In an environment of its own: its urllib3-future takes the place of the package urllib3.
+    folder = python_application("niquests", HERE / "niquests")
+    command = [str(folder / ".venv" / "bin" / "python"), str(folder / "client.py")]
+    with reference_server(engine, certificate, tmp_path, "--http3") as ours:
+        told = run([*command, ours.url("https"), str(certificate.authority)])
+    wanted = {"get", "head", "post", "post-large", "chunked-reply", "not-found"}
+    assert good(told) == wanted | {"events", "streams"}
