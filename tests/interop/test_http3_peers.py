@@ -1,11 +1,12 @@
-"""HTTP/3 with what other people wrote: Caddy (quic-go) under our load, Chromium and niquests (qh3)
-as clients.
+"""HTTP/3 with what other people wrote: Caddy (quic-go) and hypercorn (aioquic) under our load,
+Chromium and niquests (qh3) as clients.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
 from wiretrial.subjects import ports
 from wiretrial.subjects.certificates import Certificate
+from wiretrial.subjects.spec import QUIC_PORT
 
 HERE = Path(__file__).resolve().parent
 
@@ -68,6 +70,47 @@ def caddy(
 def test_our_client_asks_caddy(caddy: Both, load: Load, path: str, flags: list[str]) -> None:
     summary = load(caddy, "https", path, "--http", "3", *flags)
     assert summary.http3 is not None
+
+
+@pytest.fixture(scope="module")
+def hypercorn(
+    engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    """hypercorn, and the application of the subject.
+
+    The subject has no aioquic, which hypercorn needs for HTTP/3: it comes from our own packages.
+    """
+    built = installed("hypercorn", engine)[1].folder
+    (library,) = built.glob("venv/lib/*/site-packages")
+    (port,) = ports.free_ports(["127.0.0.1"], [QUIC_PORT]).values()
+    address = f"127.0.0.1:{port}"
+    command = [sys.executable, "-m", "hypercorn", "--bind", address, "--quic-bind", address]
+    command += ["--certfile", str(certificate.chain), "--keyfile", str(certificate.key)]
+    # In one process, which does not wait for connections when it is ended.
+    command += ["--workers", "0", "--graceful-timeout", "0", f"{built / 'server.py'}:answer"]
+    log = tmp_path_factory.mktemp("hypercorn") / "log"
+    environment = {**os.environ, "PYTHONPATH": str(library)}
+    with Process(command, log=log, environment=environment) as server:
+        server.hear(r"(\(QUIC\))")
+        yield Both(plain="", secure=address, certificate=certificate)
+    ports.release([port])
+
+
+@pytest.mark.parametrize(
+    ("path", "flags"),
+    [
+        pytest.param("/message", [], id="get"),
+        pytest.param("/message", ["--depth", "16"], id="streams"),
+        pytest.param("/message", ["--requests-per-connection", "10"], id="renewed"),
+        pytest.param("/message", ["--header-profile", "constant"], id="fields that are alike"),
+        pytest.param("/echo", ["--payload", "1000", "--expect", "echo"], id="echo"),
+        pytest.param("/echo", ["--payload", "20000", "--expect", "echo"], id="large echo"),
+    ],
+)
+def test_our_client_asks_hypercorn(
+    hypercorn: Both, load: Load, path: str, flags: list[str]
+) -> None:
+    load(hypercorn, "https", path, "--http", "3", *flags)
 
 
 def test_chromium_asks_our_server(engine: Engine, certificate: Certificate, tmp_path: Path) -> None:
