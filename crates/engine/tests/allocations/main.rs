@@ -1,15 +1,18 @@
 //! A message costs no allocation: of two runs that differ in their number of messages alone, the
-//! longer one allocates no more but for its intervals.
+//! longer one allocates no more but for its intervals. Over HTTP/3 QUIC has its share, which is bounded.
 //!
-//! Counts what the whole process allocates, so the server is a process of its own.
+//! Counts what the whole process allocates, so the server is a process of its own, and one test goes on at a time.
 
 #[path = "../common/binary.rs"]
 #[allow(dead_code, reason = "each test binary uses its own part of this")]
 mod binary;
+#[path = "../common/certificates.rs"]
+mod certificates;
+mod http3;
 
 use std::alloc::System;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use binary::Respond;
 use serde_json::{Value, json};
@@ -40,6 +43,7 @@ impl Emit for Counted {
 
 #[test]
 fn a_message_allocates_nothing() {
+    let _alone = alone();
     let server = Respond::start(&[]);
     for poller in ["uring", "epoll"] {
         for load in [
@@ -47,8 +51,8 @@ fn a_message_allocates_nothing() {
             json!({"connections": 10, "executor": {"kind": "open", "rate": 20_000.0}}),
             json!({"connections": 4, "users": 10}),
         ] {
-            let of =
-                |sessions| of_traffic(&format!("http://{}", server.http), poller, &load, sessions);
+            let url = format!("http://{}", server.http);
+            let of = |sessions| of_traffic(&url, "", poller, &load, sessions);
             grows_with_intervals(&format!("traffic with {poller}, {load}"), of);
         }
         let schemes = [
@@ -91,6 +95,12 @@ fn a_message_allocates_nothing() {
     }
 }
 
+/// One test at a time: the process is counted.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Of many messages a run allocates no more than of few, but for its intervals.
 fn grows_with_intervals(name: &str, of: impl Fn(u64) -> (usize, usize)) {
     // What is allocated once is allocated now.
@@ -122,7 +132,7 @@ fn shape() -> Value {
 }
 
 /// The same of sessions of two steps, with a feed, a capture, cookies and all kinds of checks.
-fn of_traffic(url: &str, poller: &str, load: &Value, messages: u64) -> (usize, usize) {
+fn of_traffic(url: &str, of: &str, poller: &str, load: &Value, messages: u64) -> (usize, usize) {
     let compared = |of: Value, with: Value| json!({"of": of, "test": {"is": "compared", "how": "==", "with": with}});
     let token = json!({"name": "token", "of": {"json": "$.parts[0].token"}});
     let part = |name: &str| json!({"value": name});
@@ -154,7 +164,7 @@ fn of_traffic(url: &str, poller: &str, load: &Value, messages: u64) -> (usize, u
     let plan = json!({
         "schema": "wiretrial-plan",
         "version": 1,
-        "target": {"url": url},
+        "target": {"url": url, "http": http(of), "tls": {"insecure": true}},
         "traffic": {
             "feeds": [{"name": "f", "columns": ["user"], "rows": [["ann"], ["bob"], ["a longer name"]]}],
             "routes": [echo("one", "user", json!([token])), echo("two", "token", json!([]))],
@@ -216,6 +226,7 @@ fn allocations(
         "target": {
             "url": url,
             "http": http(of),
+            "tls": {"insecure": true},
             "message": message,
             "expect": expect,
             "styx": {"table_size": 5},
@@ -235,10 +246,10 @@ fn allocations(
 /// The version, and the header fields beside the target's own.
 fn http(of: &str) -> Value {
     let mut http = json!({});
-    if of.starts_with('2') {
-        http["version"] = json!("2");
+    let (version, name) = of.split_once('-').unwrap_or((of, of));
+    if ["2", "3"].contains(&version) {
+        http["version"] = json!(version);
     }
-    let name = of.trim_start_matches("2-");
     if ["constant", "partly", "unique"].contains(&name) {
         http["header_profile"] = json!(name);
     }
