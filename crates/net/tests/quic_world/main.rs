@@ -4,28 +4,27 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod making;
 mod peers;
 mod wire;
 mod world;
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use common::certificates::{Issued, of_one_size};
-use fastrand::Rng;
-use peers::{DONE, Ends, Errand};
+use common::certificates;
+use making::{
+    KEY, client_config, client_settings, drawn, is_farewell, is_invalid_token, lossy, plan,
+    server_config, server_settings,
+};
+use peers::{Ends, large};
 use wire::Nature;
 use wiretrial_net::quic::{
-    Congestion, Direction, Early, Fault, QuicClientConfig, QuicClientSettings, QuicServerConfig,
-    QuicServerSettings, ResetKey, TransportSettings,
+    Congestion, Early, Fault, QuicClientSettings, QuicServerSettings, TransportSettings,
 };
 use wiretrial_net::{Alpn, ClientTlsSettings, NetErrorClass};
 use world::{MS, Plan, SECOND, Twist, play};
 
-static CERTIFICATES: LazyLock<Issued> = LazyLock::new(|| of_one_size("localhost"));
-
 const ONE_SECOND: Option<Duration> = Some(Duration::from_secs(1));
-const KEY: ResetKey = ResetKey([7; 32]);
 
 /// Worlds of the property; `QUIC_SEEDS` asks for more of them.
 const SEEDS: u64 = 200;
@@ -46,7 +45,7 @@ fn all_bytes_arrive_in_order_or_the_connection_ends_with_a_stated_fault() {
                 assert!(is_farewell(outcome.server_fault.as_ref()), "{outcome:?}");
                 let errands = drawn(seed).errands;
                 let kept = errands.iter().filter(|it| matches!(it.ends, Ends::Whole)).count();
-                assert!(outcome.finished >= kept as u64, "{outcome:?}");
+                assert!(outcome.tally.finished >= kept as u64, "{outcome:?}");
             }
             // A wire that garbles may garble what is not protected yet. Who moves before the handshake's end
             // is a stranger, with a token that is another's.
@@ -259,7 +258,7 @@ fn a_server_that_has_as_many_connections_as_it_may_refuses() {
 
 #[test]
 fn certificates_and_protocols_that_do_not_fit_are_named() {
-    let other = of_one_size("localhost");
+    let other = certificates::of_one_size("localhost");
     let tls = ClientTlsSettings { ca_file: Some(other.ca), ..client_settings().tls };
     let stranger = QuicClientSettings { tls, ..client_settings() };
     let tls = ClientTlsSettings { server_name: "example.net".into(), ..client_settings().tls };
@@ -275,139 +274,4 @@ fn certificates_and_protocols_that_do_not_fit_are_named() {
         assert!(fault.to_string().contains(words), "{fault}");
         assert_eq!(fault.class(), NetErrorClass::Tls);
     }
-}
-
-/// A world that a seed draws.
-fn drawn(seed: u64) -> Plan {
-    let mut random = Rng::with_seed(seed);
-    let choice = |random: &mut Rng, choices: &[u64]| choices[random.usize(..choices.len())];
-    let latency = choice(&mut random, &[100_000, MS, 10 * MS, 50 * MS]);
-    let dark_from = choice(&mut random, &[20 * MS, 100 * MS, 500 * MS]);
-    let is_dark = random.u8(..4) == 0;
-    let nature = Nature {
-        loses: choice(&mut random, &[0, 0, 64, 16, 8]),
-        doubles: choice(&mut random, &[0, 32, 8]),
-        garbles: choice(&mut random, &[0, 0, 64, 16]),
-        marks: choice(&mut random, &[0, 0, 32]),
-        latency,
-        jitter: latency * choice(&mut random, &[0, 1, 4]),
-        dark: if is_dark { SECOND + dark_from..3 * SECOND + dark_from } else { 0..0 },
-        coalesces: random.bool(),
-    };
-    let errands = (0..random.usize(1..12)).map(|_| errand(&mut random)).collect();
-    let mut twists = Vec::new();
-    for twist in [Twist::Rebinds, Twist::Moves, Twist::ClientUpdatesKeys, Twist::ServerUpdatesKeys]
-    {
-        if random.u8(..4) == 0 {
-            twists.push((random.u64(0..400 * MS), twist));
-        }
-    }
-    let transport = |random: &mut Rng| TransportSettings {
-        congestion: [Congestion::Cubic, Congestion::NewReno, Congestion::Bbr][random.usize(..3)],
-        stream_window: choice(random, &[2_000, 20_000, 1 << 24]) as u32,
-        connection_window: choice(random, &[4_000, 50_000, 1 << 24]) as u32,
-        send_window: choice(random, &[4_000, 1 << 24]),
-        peer_bidirectional: choice(random, &[1, 3, 100]) as u32,
-        batch: choice(random, &[1, 4, 32]) as usize,
-        ..TransportSettings::default()
-    };
-    let client = QuicClientSettings {
-        transport: transport(&mut random),
-        seed: Some(seed),
-        ..client_settings()
-    };
-    let server = QuicServerSettings {
-        transport: transport(&mut random),
-        retry: random.bool(),
-        reset: random.bool().then_some(KEY),
-        seed: Some(!seed),
-        ..server_settings()
-    };
-    Plan {
-        client: client_config(&client),
-        server: server_config(&server),
-        nature,
-        errands,
-        twists,
-        seed,
-        start: SECOND,
-        pause: 0,
-    }
-}
-
-fn errand(random: &mut Rng) -> Errand {
-    let is_uni = random.u8(..4) == 0;
-    let direction = if is_uni { Direction::Unidirectional } else { Direction::Bidirectional };
-    let bytes = [0, 1, 100, 1_000, 10_000, 60_000][random.usize(..6)];
-    let ends = match random.u8(..8) {
-        0 => Ends::Resets(random.usize(0..=bytes)),
-        1 if !is_uni => Ends::Stops(random.usize(0..=bytes)),
-        _ => Ends::Whole,
-    };
-    Errand { direction, bytes, ends }
-}
-
-/// Four streams both ways, and a quiet world around them.
-fn plan(nature: Nature) -> Plan {
-    let errand = |bytes| Errand { direction: Direction::Bidirectional, bytes, ends: Ends::Whole };
-    Plan {
-        client: client_config(&client_settings()),
-        server: server_config(&server_settings()),
-        nature,
-        errands: vec![errand(0), errand(1), errand(20_000), errand(50_000)],
-        twists: Vec::new(),
-        seed: 4,
-        start: SECOND,
-        pause: 0,
-    }
-}
-
-/// Enough for some hundred milliseconds at a latency of ten.
-fn large() -> Vec<Errand> {
-    let direction = Direction::Bidirectional;
-    (0..4).map(|_| Errand { direction, bytes: 400_000, ends: Ends::Whole }).collect()
-}
-
-fn lossy() -> Nature {
-    Nature { latency: 10 * MS, loses: 10, ..Nature::default() }
-}
-
-fn is_farewell(fault: Option<&Fault>) -> bool {
-    // A farewell that was lost is sent again only when the server speaks; it hears nothing more otherwise.
-    matches!(fault, Some(Fault::Closed { code: DONE, .. } | Fault::TimedOut))
-}
-
-fn is_invalid_token(fault: &Fault) -> bool {
-    matches!(fault, Fault::Aborted { code: 0xb, .. })
-}
-
-fn client_settings() -> QuicClientSettings {
-    QuicClientSettings {
-        tls: ClientTlsSettings {
-            ca_file: Some(CERTIFICATES.ca.clone()),
-            server_name: "localhost".into(),
-            alpn: vec![Alpn::Http3],
-            ..ClientTlsSettings::default()
-        },
-        seed: Some(1),
-        ..QuicClientSettings::default()
-    }
-}
-
-fn server_settings() -> QuicServerSettings {
-    QuicServerSettings {
-        cert: CERTIFICATES.cert.clone(),
-        key: CERTIFICATES.key.clone(),
-        alpn: vec![Alpn::Http3],
-        seed: Some(2),
-        ..QuicServerSettings::default()
-    }
-}
-
-fn client_config(settings: &QuicClientSettings) -> QuicClientConfig {
-    QuicClientConfig::new(settings).expect("settings")
-}
-
-fn server_config(settings: &QuicServerSettings) -> QuicServerConfig {
-    QuicServerConfig::new(settings).expect("settings")
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use fastrand::Rng;
 use wiretrial_net::quic::{Connection, Direction, Event, Gone, Read};
 
 /// Read at a time: less than a window, so that reading takes several turns.
@@ -33,6 +34,31 @@ pub(crate) enum Ends {
     Resets(usize),
     /// Wants no more of the echo after so many bytes.
     Stops(usize),
+}
+
+/// Streams both ways.
+pub(crate) fn four() -> Vec<Errand> {
+    let errand = |bytes| Errand { direction: Direction::Bidirectional, bytes, ends: Ends::Whole };
+    [0, 1, 20_000, 50_000].map(errand).into()
+}
+
+/// Enough for some hundred milliseconds at a latency of ten.
+pub(crate) fn large() -> Vec<Errand> {
+    let direction = Direction::Bidirectional;
+    (0..4).map(|_| Errand { direction, bytes: 400_000, ends: Ends::Whole }).collect()
+}
+
+/// What a seed draws.
+pub(crate) fn drawn(random: &mut Rng) -> Errand {
+    let is_uni = random.u8(..4) == 0;
+    let direction = if is_uni { Direction::Unidirectional } else { Direction::Bidirectional };
+    let bytes = [0, 1, 100, 1_000, 10_000, 60_000][random.usize(..6)];
+    let ends = match random.u8(..8) {
+        0 => Ends::Resets(random.usize(0..=bytes)),
+        1 if !is_uni => Ends::Stops(random.usize(0..=bytes)),
+        _ => Ends::Whole,
+    };
+    Errand { direction, bytes, ends }
 }
 
 /// A client: its errands and how far they are.
@@ -205,10 +231,26 @@ impl Client {
 #[derive(Debug, Default)]
 pub(crate) struct Server {
     echoes: BTreeMap<u64, Echo>,
-    /// Streams of which all bytes came, and those that were given up.
+    tally: Tally,
+}
+
+/// What servers counted: streams of which all bytes came, and those that were given up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
     pub(crate) finished: u64,
-    pub(crate) reset: u64,
-    pub(crate) stopped: u64,
+    reset: u64,
+    stopped: u64,
+}
+
+impl Tally {
+    /// Of all connections; the client has checked what it got.
+    pub(crate) fn of<'a>(_: &Client, servers: impl Iterator<Item = &'a Server>) -> Self {
+        servers.fold(Self::default(), |sum, Server { tally, .. }| Self {
+            finished: sum.finished + tally.finished,
+            reset: sum.reset + tally.reset,
+            stopped: sum.stopped + tally.stopped,
+        })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -230,7 +272,7 @@ impl Server {
             Event::Readable(id) => self.read(id, connection, now),
             Event::Stopped(id, code) => {
                 assert_eq!(code, 8);
-                self.stopped += 1;
+                self.tally.stopped += 1;
                 self.echoes.entry(id).or_default().is_mute = true;
                 // It may have ended just now.
                 let _ = connection.reset(id, code, now);
@@ -256,9 +298,9 @@ impl Server {
             match read {
                 Read::More => continue,
                 Read::Blocked => {}
-                Read::Finished => self.finished += 1,
+                Read::Finished => self.tally.finished += 1,
                 Read::Reset(code) => {
-                    self.reset += 1;
+                    self.tally.reset += 1;
                     if !echo.is_mute {
                         connection.reset(id, code, now).expect("open");
                     }

@@ -1,4 +1,6 @@
 //! Two cores joined by a simulated wire, moved from one instant to the next.
+//!
+//! Knows whose turn it is. Must not know what is said: that is `peers`', which each test has of its own.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,7 +10,7 @@ use wiretrial_net::quic::{
     QuicServerConfig, ServerCore, ServerCounters,
 };
 
-use crate::peers::{Client, DONE, Errand, Server};
+use crate::peers::{Client, DONE, Errand, Server, Tally};
 use crate::wire::{Nature, Side, Wire};
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -61,9 +63,8 @@ pub(crate) struct Outcome {
     /// The client's.
     pub(crate) counters: ConnectionCounters,
     pub(crate) server: ServerCounters,
-    pub(crate) finished: u64,
-    pub(crate) reset: u64,
-    pub(crate) stopped: u64,
+    /// What both ends counted.
+    pub(crate) tally: Tally,
     pub(crate) lost: u64,
     pub(crate) garbled: u64,
     pub(crate) ended_at: u64,
@@ -106,9 +107,7 @@ pub(crate) fn play(plan: Plan) -> Outcome {
             resumed: None,
             counters: ConnectionCounters::default(),
             server: ServerCounters::default(),
-            finished: 0,
-            reset: 0,
-            stopped: 0,
+            tally: Tally::default(),
             lost: 0,
             garbled: 0,
             ended_at: 0,
@@ -244,11 +243,7 @@ impl World {
         let is_closed = self.client.connection().is_closed();
         assert!(is_closed, "nothing is to happen, and nothing has ended: {:?}", self.outcome);
         self.outcome.server = self.server.counters();
-        for echo in self.echoes.values() {
-            self.outcome.finished += echo.finished;
-            self.outcome.reset += echo.reset;
-            self.outcome.stopped += echo.stopped;
-        }
+        self.outcome.tally = Tally::of(&self.sender, self.echoes.values());
         self.outcome.lost = self.wire.lost;
         self.outcome.garbled = self.wire.garbled;
         self.wire.note(self.now);
