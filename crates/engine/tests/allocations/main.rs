@@ -28,7 +28,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const FEW: u64 = 2_000;
 const MANY: u64 = 42_000;
 /// An interval has histograms and names, however many messages are in it: no more than this.
-const PER_INTERVAL: usize = 400;
+const PER_INTERVAL: usize = 500;
 
 struct Counted {
     intervals: usize,
