@@ -8,13 +8,15 @@ from tests.interop.conftest import program
 from tests.interop.test_our_server import good, run
 
 SOURCES = Path(__file__).resolve().parent / "java"
+OF_SUBJECTS = Path(__file__).resolve().parents[2] / "subjects" / "_shared" / "java-server" / "src"
+"""How a key is read, which the subjects share."""
 
 
 def compiled(source: str, classes: Path, libraries: str) -> list[str]:
     """What starts a program; `classes` is the folder of what it is compiled to."""
-    programs = [str(SOURCES / f"{name}.java") for name in ("Checks", "Trust", source)]
     path = f"{classes}:{libraries}"
-    run([program("javac", "a JDK"), "-d", str(classes), "-cp", path, *programs])
+    sources = ["-sourcepath", f"{SOURCES}:{OF_SUBJECTS}", str(SOURCES / f"{source}.java")]
+    run([program("javac", "a JDK"), "-d", str(classes), "-cp", path, *sources])
     return [program("java", "a JDK"), "-cp", path, source]
 
 
@@ -25,6 +27,15 @@ def checked(source: str, classes: Path, libraries: str, *words: str) -> set[str]
 
 def jetty_clients(folder: Path) -> str:
     """The class path of Jetty's clients, which are brought into the folder. Needs Maven."""
-    maven = [program("mvn", "Maven"), "-q", "-B", "-f", str(SOURCES / "pom.xml")]
+    return _brought("pom.xml", folder)
+
+
+def http3_libraries(folder: Path) -> str:
+    """That of Jetty and Netty over HTTP/3, servers and clients."""
+    return _brought("http3.pom.xml", folder)
+
+
+def _brought(pom: str, folder: Path) -> str:
+    maven = [program("mvn", "Maven"), "-q", "-B", "-f", str(SOURCES / pom)]
     run([*maven, "dependency:copy-dependencies", f"-DoutputDirectory={folder}"])
     return f"{folder}/*"

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
  * Has a client ask the reference server, and says {@code ok NAME} for each thing that was right.
  *
  * <p>Knows what is asked; must not know which library asks. A client fails where a status is not 200 or the version
- * is not HTTP/2.
+ * of HTTP is not the one that it is for.
  */
 final class Checks {
     private static final int AT_ONCE = 50;

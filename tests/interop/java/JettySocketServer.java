@@ -1,5 +1,4 @@
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.List;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
@@ -11,10 +10,8 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.ContextHandler;
-import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 import org.eclipse.jetty.websocket.server.WebSocketUpgradeHandler;
-import wiretrial.server.Pem;
 import wiretrial.subjects.jetty.Echo;
 
 /**
@@ -23,8 +20,6 @@ import wiretrial.subjects.jetty.Echo;
  */
 final class JettySocketServer {
     private static final long LARGEST_MESSAGE = 2 << 20;
-    /** A store of keys can't do without; this one never leaves the process. */
-    private static final String PASSWORD = "in memory";
 
     private JettySocketServer() {}
 
@@ -42,7 +37,9 @@ final class JettySocketServer {
         var secure =
                 new ServerConnector(
                         server,
-                        new SslConnectionFactory(tls(words), choice.getProtocol()),
+                        new SslConnectionFactory(
+                                JettyKeys.in(Path.of(words[0]), Path.of(words[1])),
+                                choice.getProtocol()),
                         choice,
                         new HTTP2ServerConnectionFactory(securely));
         for (ServerConnector connector : List.of(plain, secure)) {
@@ -64,19 +61,5 @@ final class JettySocketServer {
         container.setMaxBinaryMessageSize(LARGEST_MESSAGE);
         container.setMaxTextMessageSize(LARGEST_MESSAGE);
         container.addMapping("/chat", (request, response, callback) -> new Echo());
-    }
-
-    private static SslContextFactory.Server tls(String[] words) throws Exception {
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        keys.load(null, null);
-        keys.setKeyEntry(
-                "server",
-                Pem.key(Path.of(words[1])),
-                PASSWORD.toCharArray(),
-                Pem.chain(Path.of(words[0])));
-        var tls = new SslContextFactory.Server();
-        tls.setKeyStore(keys);
-        tls.setKeyStorePassword(PASSWORD);
-        return tls;
     }
 }

@@ -1,24 +1,14 @@
 import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.codec.http.DefaultFullHttpRequest;
-import io.netty.handler.codec.http.FullHttpResponse;
-import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObjectAggregator;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
-import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
 import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
@@ -36,8 +26,6 @@ import java.util.concurrent.CompletableFuture;
 
 /** Netty's codec of HTTP/2 with a channel per stream, as a client: {@code java NettyClient BASE CA_FILE}. */
 final class NettyClient {
-    private static final int LARGEST_REPLY = 2 << 20;
-
     public static void main(String[] words) throws Exception {
         URI base = URI.create(words[0]);
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -61,23 +49,9 @@ final class NettyClient {
 
     private static CompletableFuture<byte[]> ask(
             Channel connection, String authority, String path, byte[] body) {
-        HttpMethod method = body.length > 0 ? HttpMethod.POST : HttpMethod.GET;
-        var request =
-                new DefaultFullHttpRequest(
-                        HttpVersion.HTTP_1_1, method, path, Unpooled.wrappedBuffer(body));
-        request.headers().set(HttpHeaderNames.HOST, authority);
         CompletableFuture<byte[]> answer = new CompletableFuture<>();
-        new Http2StreamChannelBootstrap(connection)
-                .handler(new Stream(answer))
-                .open()
-                .addListener(
-                        opened -> {
-                            if (opened.isSuccess()) {
-                                ((Http2StreamChannel) opened.getNow()).writeAndFlush(request);
-                            } else {
-                                answer.completeExceptionally(opened.cause());
-                            }
-                        });
+        var stream = new Http2StreamChannelBootstrap(connection).handler(new Stream(answer)).open();
+        NettyRequest.send(stream, authority, path, body, answer);
         return answer;
     }
 
@@ -128,31 +102,8 @@ final class NettyClient {
         protected void initChannel(Channel stream) {
             stream.pipeline()
                     .addLast(new Http2StreamFrameToHttpObjectCodec(false))
-                    .addLast(new HttpObjectAggregator(LARGEST_REPLY))
-                    .addLast(new Reply(answer));
-        }
-    }
-
-    private static final class Reply extends SimpleChannelInboundHandler<FullHttpResponse> {
-        private final CompletableFuture<byte[]> answer;
-
-        Reply(CompletableFuture<byte[]> answer) {
-            this.answer = answer;
-        }
-
-        @Override
-        protected void channelRead0(ChannelHandlerContext context, FullHttpResponse reply) {
-            if (reply.status().code() == 200) {
-                answer.complete(ByteBufUtil.getBytes(reply.content()));
-            } else {
-                answer.completeExceptionally(new IllegalStateException(reply.toString()));
-            }
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            answer.completeExceptionally(cause);
-            context.close();
+                    .addLast(new HttpObjectAggregator(NettyReply.LARGEST))
+                    .addLast(new NettyReply(answer));
         }
     }
 }

@@ -9,16 +9,21 @@ final class Trust {
     private Trust() {}
 
     static SSLContext in(String authority) throws Exception {
+        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store(authority));
+        SSLContext made = SSLContext.getInstance("TLS");
+        made.init(null, trust.getTrustManagers(), null);
+        return made;
+    }
+
+    /** Where a library looks for itself. */
+    static KeyStore store(String authority) throws Exception {
         KeyStore keys = KeyStore.getInstance(KeyStore.getDefaultType());
         keys.load(null, null);
         try (var file = new FileInputStream(authority)) {
             var certificate = CertificateFactory.getInstance("X.509").generateCertificate(file);
             keys.setCertificateEntry("authority", certificate);
         }
-        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(keys);
-        SSLContext made = SSLContext.getInstance("TLS");
-        made.init(null, trust.getTrustManagers(), null);
-        return made;
+        return keys;
     }
 }
