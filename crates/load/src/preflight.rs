@@ -202,6 +202,11 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
 
 /// How connections are made: whom they trust, and what they offer to speak.
 pub(crate) fn dial(plan: &Plan) -> Result<Dial, Refusal> {
+    dial_from(None, plan)
+}
+
+/// The same, from a seed where the world is a simulated one.
+pub(crate) fn dial_from(seed: Option<u64>, plan: &Plan) -> Result<Dial, Refusal> {
     let target = &plan.target;
     let Some(settings) = client_tls(target) else { return Ok(Dial::Plain) };
     let dial = if target.http3 {
@@ -211,6 +216,7 @@ pub(crate) fn dial(plan: &Plan) -> Result<Dial, Refusal> {
             early_data: target.early_data,
             // What is held may be silent.
             held: target.sse || target.url.scheme == Scheme::WebSocket,
+            seed,
         };
         Dial::quic(settings, behaviour)
     } else {

@@ -6,12 +6,14 @@
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
+#[cfg(feature = "simulation")]
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
 #[cfg(feature = "simulation")]
-use crate::simulation::{Network, Simulated};
+use crate::simulation::{Network, Parcels, Simulated};
 use crate::transfer::{Buffer, Received};
 use crate::uring::Uring;
 use crate::{ConnectSpec, Fill, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
@@ -247,6 +249,18 @@ impl Driver {
                 doing: "cannot watch a socket of the kernel's in a simulated world".into(),
                 errno: rustix::io::Errno::OPNOTSUPP,
             }),
+        }
+    }
+
+    /// A socket of datagrams in a simulated world, which is told under this key; None: this is no such world.
+    ///
+    /// # Errors
+    /// When descriptors ran out, or the world refuses.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn parcels(&mut self, key: Key) -> Option<Result<(OwnedFd, Parcels), NetError>> {
+        match &mut self.poller {
+            Poller::Simulated(poller) => Some(poller.parcels(key)),
+            Poller::Uring(_) | Poller::Epoll(_) => None,
         }
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct Behaviour {
     pub(crate) early_data: bool,
     /// They stay, though nothing may be said.
     pub(crate) held: bool,
+    /// Their numbers follow from it, in a simulated world alone.
+    pub(crate) seed: Option<u64>,
 }
 
 impl Dial {
@@ -59,7 +61,7 @@ impl Dial {
     /// # Errors
     /// When the authorities can't be read, or the server's name is none.
     pub(crate) fn quic(tls: ClientTlsSettings, behaviour: Behaviour) -> Result<Self, NetError> {
-        let Behaviour { streams, congestion, early_data, held } = behaviour;
+        let Behaviour { streams, congestion, early_data, held, seed } = behaviour;
         let transport = TransportSettings {
             congestion: match congestion {
                 Congestion::Cubic => quic::Congestion::Cubic,
@@ -73,8 +75,13 @@ impl Dial {
             keep_alive: held.then_some(KEEP_ALIVE),
             ..TransportSettings::default()
         };
-        let settings =
-            QuicClientSettings { tls, early_data, transport, ..QuicClientSettings::default() };
+        let settings = QuicClientSettings {
+            tls,
+            early_data,
+            transport,
+            seed,
+            ..QuicClientSettings::default()
+        };
         Ok(Self::Quic(Box::new(Quic { config: QuicClientConfig::new(&settings)?, streams })))
     }
 

@@ -45,8 +45,7 @@ impl QuicTransport {
         (driver, key): (&mut Driver, Key),
         now: Nanos,
     ) -> Result<Self, NetError> {
-        let client = QuicClient::connect(config, peer, udp, now.0)?;
-        driver.watch(key, client.as_fd(), false)?;
+        let client = QuicClient::watched(driver, key, config, (peer, udp), now.0)?;
         Ok(Self {
             client,
             key,

@@ -44,7 +44,7 @@ fn errors(counters: &Counters) -> u64 {
 }
 
 /// sent = ok + errors + in flight, at the end of each interval; intervals add up to the summary.
-fn sums(played: &Played) -> Result<(), String> {
+pub(super) fn sums(played: &Played) -> Result<(), String> {
     let (mut sent, mut ok, mut failed, mut dropped) = (0, 0, 0, 0);
     for snapshot in &played.snapshots {
         let Snapshot::Interval(interval) = snapshot else { continue };

@@ -5,7 +5,7 @@
 //! of a normal build; only the clock, the sockets and the peers are simulated.
 //!
 //! Beside those worlds that a seed makes stand some that are written out (`scripted`): what must come of them is
-//! known to the nanosecond.
+//! known to the nanosecond. Those over QUIC (`quic`) have datagrams in place of streams of bytes, and servers of HTTP/3.
 //!
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
@@ -25,6 +25,7 @@ mod frames;
 mod leading;
 mod peer;
 mod peers;
+mod quic;
 mod scenario;
 mod scripted;
 mod secure;

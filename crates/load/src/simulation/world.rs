@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::measure::Recorder;
 use crate::measure::snapshot::{Snapshot, Summary};
 use crate::plan::Scheme;
-use crate::preflight::{Setup, Tables, dial, reach, routes};
+use crate::preflight::{Setup, Tables, dial_from, reach, routes};
 use crate::protocol::ProtocolFactory;
 use crate::run::{Oversight, shares};
 use crate::source::Verifier;
@@ -195,7 +195,7 @@ fn setup(scenario: &Scenario) -> Setup {
         addresses: vec![([127, 0, 0, 1], 9).into()],
         kind: factory.reply_kind().filter(|_| verifier.is_exact()),
         status: (plan.target.url.scheme == Scheme::Http).then_some(plan.target.expect.status),
-        dial: dial(&plan).expect("settings"),
+        dial: dial_from(Some(scenario.nature.seed), &plan).expect("settings"),
         factory,
         verifier,
         reply_bytes: 0,

@@ -13,7 +13,7 @@ use crate::quic::ids::Share;
 use crate::quic::server::{Handle, ServerCore};
 use crate::quic::settings::{QuicClientConfig, QuicServerConfig};
 use crate::quic::socket::{UdpSettings, UdpSocket};
-use crate::{Flush, NetError};
+use crate::{Driver, Flush, Key, NetError};
 
 /// Reads before others have their turn.
 const ROUNDS: usize = 16;
@@ -51,6 +51,22 @@ impl QuicClient {
         now: u64,
     ) -> Result<Self, NetError> {
         let socket = UdpSocket::connect(peer, udp)?;
+        let core = ClientCore::connect(config, peer, now)?;
+        Ok(Self { core, line: Line { socket, stuck: None } })
+    }
+
+    /// The same, and a driver tells under this key when there is something to [receive](QuicClient::receive).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn watched(
+        driver: &mut Driver,
+        key: Key,
+        config: &QuicClientConfig,
+        (peer, udp): (SocketAddr, &UdpSettings),
+        now: u64,
+    ) -> Result<Self, NetError> {
+        let socket = UdpSocket::watched(driver, key, peer, udp)?;
         let core = ClientCore::connect(config, peer, now)?;
         Ok(Self { core, line: Line { socket, stuck: None } })
     }

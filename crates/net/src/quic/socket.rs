@@ -9,10 +9,12 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, socket_with};
 
-use crate::NetError;
 use crate::quic::counters::SocketCounters;
 use crate::quic::datagram::{Arrival, Transmit};
+#[cfg(feature = "simulation")]
+use crate::simulation::{Parcel, Parcels};
 use crate::sys::udp::{self, Beside};
+use crate::{Driver, Key, NetError};
 
 /// The most datagrams that every kernel with GSO takes at a time.
 const MOST_SEGMENTS: usize = 64;
@@ -45,6 +47,9 @@ pub struct UdpSocket {
     peer: Option<SocketAddr>,
     segments: bool,
     counters: SocketCounters,
+    /// What carries datagrams in a simulated world, in place of the kernel.
+    #[cfg(feature = "simulation")]
+    parcels: Option<Parcels>,
 }
 
 impl UdpSocket {
@@ -66,6 +71,27 @@ impl UdpSocket {
         connect(&socket.fd, &peer)
             .map_err(|errno| NetError::doing(format!("cannot connect to {peer}"), errno))?;
         socket.peer = Some(peer);
+        Ok(socket)
+    }
+
+    /// The same, and a driver tells under this key when there is something to read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn watched(
+        driver: &mut Driver,
+        key: Key,
+        peer: SocketAddr,
+        settings: &UdpSettings,
+    ) -> Result<Self, NetError> {
+        #[cfg(feature = "simulation")]
+        if let Some(opened) = driver.parcels(key) {
+            let ((fd, parcels), counters) = (opened?, SocketCounters::default());
+            let (peer, parcels) = (Some(peer), Some(parcels));
+            return Ok(Self { fd, peer, segments: settings.segments, counters, parcels });
+        }
+        let socket = Self::connect(peer, settings)?;
+        driver.watch(key, socket.as_fd(), false)?;
         Ok(socket)
     }
 
@@ -129,7 +155,14 @@ impl UdpSocket {
         }
         let _ = udp::set_option(fd.as_fd(), libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
         let counters = SocketCounters::default();
-        Ok(Self { fd, peer: None, segments: settings.segments, counters })
+        Ok(Self {
+            fd,
+            peer: None,
+            segments: settings.segments,
+            counters,
+            #[cfg(feature = "simulation")]
+            parcels: None,
+        })
     }
 
     /// The address of this end.
@@ -157,6 +190,13 @@ impl UdpSocket {
     /// # Errors
     /// When the peer's machine says that nobody listens, or the kernel refuses.
     pub fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> Result<usize, NetError> {
+        #[cfg(feature = "simulation")]
+        if let Some(parcels) = &self.parcels {
+            let (stride, ecn) = (transmit.stride.max(1), transmit.ecn);
+            parcels.send(Parcel { bytes: bytes.to_vec(), stride, ecn });
+            self.sent(bytes.len().div_ceil(stride) as u64, bytes.len());
+            return Ok(bytes.len());
+        }
         let (mut taken, mut segments) = (0, self.segments);
         while taken < bytes.len() {
             let stride = transmit.stride.max(1);
@@ -203,6 +243,14 @@ impl UdpSocket {
     /// # Errors
     /// When the peer's machine says that nobody listens, or the kernel refuses.
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Arrival>, NetError> {
+        #[cfg(feature = "simulation")]
+        if let (Some(parcels), Some(from)) = (&self.parcels, self.peer) {
+            let Some(Parcel { bytes, stride, ecn }) = parcels.receive() else { return Ok(None) };
+            let length = bytes.len();
+            buffer[..length].copy_from_slice(&bytes);
+            self.received(length.div_ceil(stride) as u64, length);
+            return Ok(Some(Arrival { length, stride, from, to: None, ecn }));
+        }
         loop {
             match udp::receive(self.fd.as_fd(), buffer) {
                 Ok(heard) => {

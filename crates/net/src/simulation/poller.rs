@@ -10,6 +10,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
 use super::network::{Inner, Network};
+use super::parcels::Parcels;
 use super::wires::{self, Closed, Outcome, Stage, What, Wire};
 use crate::socket::State;
 use crate::transfer::{Buffer, Received};
@@ -63,15 +64,29 @@ impl Simulated {
     pub(crate) fn connect(&mut self, key: Key, _: &ConnectSpec) -> Result<Socket, NetError> {
         let inner = &mut *self.network.lock();
         inner.admit(key)?;
-        // A socket owns a descriptor. This one is never read or written.
-        let fd = rustix::io::dup(&self.waker)
-            .map_err(|errno| NetError::doing("cannot open a socket", errno))?;
-        let mut socket = Socket::new(fd, key, State::Connecting);
+        let mut socket = Socket::new(self.descriptor()?, key, State::Connecting);
         socket.index = inner.wires.sockets.len() as u32;
         inner.wires.sockets.push(Wire::new(key, self.number));
         inner.wires.open.push(socket.index);
         inner.wires.plan_from_clock(0, socket.index, What::Connecting);
         Ok(socket)
+    }
+
+    /// Opens a socket of datagrams: its descriptor, and what carries them.
+    pub(crate) fn parcels(&mut self, key: Key) -> Result<(OwnedFd, Parcels), NetError> {
+        let inner = &mut *self.network.lock();
+        inner.admit(key)?;
+        let fd = self.descriptor()?;
+        let socket = inner.wires.sockets.len() as u32;
+        let wire = Wire { stage: Stage::Connected, ..Wire::new(key, self.number) };
+        inner.wires.sockets.push(wire);
+        inner.wires.open.push(socket);
+        Ok((fd, Parcels::new(&self.network, socket)))
+    }
+
+    /// A socket owns a descriptor. This one is never read or written.
+    fn descriptor(&self) -> Result<OwnedFd, NetError> {
+        rustix::io::dup(&self.waker).map_err(|errno| NetError::doing("cannot open a socket", errno))
     }
 
     pub(crate) fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
@@ -333,12 +348,14 @@ impl Inner {
         if self.nature.receives_in_wait {
             let ring = &wire.ring;
             let failed = ring.failed.is_some();
-            let input = !ring.visible.is_empty() || ring.ended || failed;
+            let came = !ring.visible.is_empty() || !wire.parcels.is_empty();
+            let input = came || ring.ended || failed;
             let writable = ring.unsent || (wire.unsent && has_room);
             return Ready { readable: wire.reading && input, writable, hangup: failed, ..ready };
         }
         let hangup = wire.reset;
-        let input = wire.reading && (!wire.inbox.is_empty() || wire.finished);
+        let came = !wire.inbox.is_empty() || !wire.parcels.is_empty();
+        let input = wire.reading && (came || wire.finished);
         Ready { readable: input || hangup, writable: wire.unsent && has_room, hangup, ..ready }
     }
 

@@ -32,6 +32,17 @@ pub enum Closed {
     Reset,
 }
 
+/// Datagrams that travel together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parcel {
+    /// The bytes of all of them.
+    pub bytes: Vec<u8>,
+    /// Bytes of each; the last may be shorter.
+    pub stride: usize,
+    /// The two bits of ECN (RFC 3168).
+    pub ecn: u8,
+}
+
 /// The other ends of all sockets. Each call comes at the instant [`Wires::now`], in order of time.
 pub trait Peers: Send {
     /// May this socket be opened at all? The machine itself may refuse.
@@ -45,6 +56,8 @@ pub trait Peers: Send {
     fn received(&mut self, wires: &mut Wires, socket: u32);
     /// The driver closed the socket. Bytes that it had sent before can still be taken.
     fn closed(&mut self, wires: &mut Wires, socket: u32, how: Closed);
+    /// Datagrams have left this socket. What becomes of them on their way is said here, too.
+    fn parcel(&mut self, _wires: &mut Wires, _socket: u32, _parcel: Parcel) {}
     /// The instant that [`Wires::call`] asked for.
     fn called(&mut self, wires: &mut Wires, socket: u32, token: u64);
 }
@@ -76,6 +89,8 @@ pub(super) struct Wire {
     pub(super) stage: Stage,
     /// Came from the peer, and not read.
     pub(super) inbox: VecDeque<u8>,
+    /// The same, of a socket of datagrams.
+    pub(super) parcels: VecDeque<Parcel>,
     /// The peer has finished sending.
     pub(super) finished: bool,
     /// The peer has reset the connection.
@@ -135,10 +150,13 @@ pub(super) enum What {
     Settled(Outcome),
     /// To the peer.
     Sent,
+    /// The same, from a socket of datagrams.
+    Left(Parcel),
     Closed(Closed),
     Called(u64),
     /// To the socket.
     Bytes(Vec<u8>),
+    Came(Parcel),
     Finished,
     Reset {
         purges: bool,
@@ -164,6 +182,7 @@ impl Wire {
             driver,
             stage: Stage::Connecting,
             inbox: VecDeque::new(),
+            parcels: VecDeque::new(),
             finished: false,
             reset: false,
             reset_told: false,
@@ -204,6 +223,11 @@ impl Wires {
     /// of these instants.
     pub fn deliver(&mut self, socket: u32, after: u64, bytes: Vec<u8>) {
         self.plan(after, socket, What::Bytes(bytes));
+    }
+
+    /// Datagrams for this socket, so many nanoseconds from now.
+    pub fn hand(&mut self, socket: u32, after: u64, parcel: Parcel) {
+        self.plan(after, socket, What::Came(parcel));
     }
 
     /// The peer's FIN.
@@ -303,11 +327,13 @@ impl Wires {
                 wire.outbox_untold = false;
                 peers.received(self, socket);
             }
+            What::Left(parcel) => peers.parcel(self, socket, parcel),
             What::Closed(how) => peers.closed(self, socket, how),
             What::Called(token) => peers.called(self, socket, token),
-            What::Bytes(_) | What::Finished | What::Reset { .. } if is_dead => {}
+            What::Bytes(_) | What::Came(_) | What::Finished | What::Reset { .. } if is_dead => {}
             What::Bytes(_) if wire.finished => {}
             What::Bytes(bytes) => wire.inbox.extend(bytes),
+            What::Came(parcel) => wire.parcels.push_back(parcel),
             What::Finished => wire.finished = true,
             What::Reset { purges } => {
                 wire.reset = true;

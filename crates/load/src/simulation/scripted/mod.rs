@@ -138,15 +138,7 @@ impl Script {
 impl Told {
     /// What was recorded of a metric, in order, microseconds; as exact as its histogram.
     pub(super) fn recorded(&self, metric: &str) -> Vec<u64> {
-        let Some(text) = self.summary.histograms.get(metric) else { return Vec::new() };
-        let histogram = decode(text).expect("a histogram");
-        let values = histogram.iter_recorded();
-        let rounded = |ns: u64| (ns as f64 / 100_000.0).round() as u64 * 100;
-        let each = values.flat_map(|value| {
-            let count = value.count_at_value() as usize;
-            std::iter::repeat_n(rounded(value.value_iterated_to()), count)
-        });
-        each.collect()
+        recorded(&self.summary, metric)
     }
 
     /// What the server saw, in words.
@@ -157,8 +149,21 @@ impl Told {
     }
 }
 
+/// What was recorded of a metric, in order, microseconds; as exact as its histogram.
+pub(super) fn recorded(summary: &Summary, metric: &str) -> Vec<u64> {
+    let Some(text) = summary.histograms.get(metric) else { return Vec::new() };
+    let histogram = decode(text).expect("a histogram");
+    let values = histogram.iter_recorded();
+    let rounded = |ns: u64| (ns as f64 / 100_000.0).round() as u64 * 100;
+    let each = values.flat_map(|value| {
+        let count = value.count_at_value() as usize;
+        std::iter::repeat_n(rounded(value.value_iterated_to()), count)
+    });
+    each.collect()
+}
+
 /// Nothing takes any time but what the script says.
-fn nature(receives_in_wait: bool) -> Nature {
+pub(super) fn nature(receives_in_wait: bool) -> Nature {
     Nature {
         seed: 1,
         receives_in_wait,
@@ -175,7 +180,7 @@ fn nature(receives_in_wait: bool) -> Nature {
 }
 
 /// Of these only what is right is asked for, which the plan says.
-fn manners() -> Manners {
+pub(super) fn manners() -> Manners {
     Manners {
         seed: 1,
         spoken: Spoken::Http,
