@@ -448,13 +448,15 @@ class Publish(_Part):
     """Events that are posted to `url` during the load, over a connection of its own.
 
     Each receiver of the load has to be told each of them once and in order. `rate`: events per
-    second. `settle_ns`: from the begin of the load to the first event.
+    second. `settle_ns`: from the begin of the load to the first event. `long_poll`: receivers ask
+    for each event behind the number of the last one.
     """
 
     url: str
     rate: float
     bytes: int = 64
     settle_ns: int = 1_000_000_000
+    long_poll: bool = False
 
 
 class Plan(_Part):

@@ -27,15 +27,19 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "flags", "held"),
-    [("http", ("--sse",), "streams of events, held"), ("ws", (), "WebSockets, held")],
+    ("url", "flags", "held"),
+    [
+        ("http://{}/subscribe", ("--sse",), "streams of events, held"),
+        ("ws://{}/subscribe", (), "WebSockets, held"),
+        ("http://{}/next", ("--long-poll",), "long polls, held"),
+    ],
 )
 def test_each_copy_is_verified_and_the_last_one_timed(
-    wiretrial: Run, server: str, scheme: str, flags: tuple[str, ...], held: str
+    wiretrial: Run, server: str, url: str, flags: tuple[str, ...], held: str
 ) -> None:
     published = ("--publish", f"http://{server}/publish", "--publish-rate", "50")
     flags = (*flags, "--hold", "-c", "20", "-d", "2s", *published)
-    done = wiretrial("load", f"{scheme}://{server}/subscribe", *flags)
+    done = wiretrial("load", url.format(server), *flags)
     assert done.returncode in MEASURED, (done.stdout, done.stderr)
     said = " ".join(done.stdout.split())
     assert held in said
@@ -69,7 +73,8 @@ def test_the_result_has_what_was_published(wiretrial: Run, server: str) -> None:
     [
         (("http://h/", "--publish-rate", "5"), "say where with --publish URL"),
         (("http://h/", "--publish", "http://h/"), "hold streams with --sse"),
-        (("tcp://h:1", "--publish", "http://h/"), "use --sse, ws:// or wss://"),
+        (("tcp://h:1", "--publish", "http://h/"), "or ws:// or wss:// without"),
+        (("https://h/", "--long-poll", "--publish", "http://h/"), "use --http 1.1"),
         (("ws://h/", "--publish", "ws://h/"), "name a URL of http:// or https://"),
         (("ws://h/", "--publish", "http://h/", "--http", "2"), "use --http 1.1"),
         (("wss://h/", "--publish", "https://h/", "--http", "3"), "use --http 1.1"),

@@ -192,7 +192,7 @@ pub(crate) struct LoadFlags {
     /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 and HTTP/3 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
     #[arg(long, conflicts_with_all = ["requests", "rate", "pattern", "stages", "pack", "requests_per_connection", "payload", "json"])]
     pub(crate) sse: bool,
-    /// Publish numbered events by POST to this URL, over a connection of its own, while streams (--sse) or WebSockets (ws, wss) are held: each has to tell each event once and in order. Each copy is timed from the instant at which its event was due, and so is the last copy of each event.
+    /// Publish numbered events by POST to this URL, over a connection of its own, while streams (--sse), WebSockets (ws, wss, socketio+ws) or polls (--long-poll) are held: each has to tell each event once and in order. Each copy is timed from the instant at which its event was due, and so is the last copy of each event.
     #[arg(long, value_name = "URL")]
     pub(crate) publish: Option<String>,
     /// Events to publish per second.
@@ -204,6 +204,9 @@ pub(crate) struct LoadFlags {
     /// From the begin of the load to the first event; all streams have to be accepted by then.
     #[arg(long, requires = "publish", default_value = "1s", value_parser = duration, value_name = "TIME")]
     pub(crate) publish_after: Nanos,
+    /// Receivers ask for each event (long polling): GET of the URL with `after=N` in its query, behind the number of what they had last.
+    #[arg(long, requires = "publish")]
+    pub(crate) long_poll: bool,
     /// HTTP/2: bytes that the server may send on a stream before it is allowed more. [4MiB]
     #[arg(long, value_parser = window, value_name = "SIZE")]
     pub(crate) window: Option<u32>,

@@ -100,6 +100,7 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             rate: flags.publish_rate,
             bytes: flags.publish_size,
             settle_ns: flags.publish_after.0,
+            long_poll: flags.long_poll,
         }),
     })
 }

@@ -7,6 +7,8 @@ mod buffers;
 mod datagrams;
 mod dial;
 mod ending;
+mod event;
+mod forms;
 mod intake;
 mod ledger;
 mod link;

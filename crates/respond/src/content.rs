@@ -38,8 +38,15 @@ pub(crate) fn pattern_from(offset: u64, most: u64) -> &'static [u8] {
 
 /// The body of `GET /messages/ID`: JSON.
 pub(crate) fn message_by_id(id: &str) -> String {
-    let mut body = String::from("{\"id\":\"");
-    for letter in id.chars() {
+    let mut body = String::from("{\"id\":");
+    append_json(id, &mut body);
+    body + "}"
+}
+
+/// Appends a text as JSON has it.
+pub(crate) fn append_json(text: &str, body: &mut String) {
+    body.push('"');
+    for letter in text.chars() {
         match letter {
             '"' | '\\' => body.extend(['\\', letter]),
             // JSON requires an escape for these (RFC 8259 section 7).
@@ -50,7 +57,7 @@ pub(crate) fn message_by_id(id: &str) -> String {
             _ => body.push(letter),
         }
     }
-    body + "\"}"
+    body.push('"');
 }
 
 const fn pattern() -> [u8; 16 * 1024] {

@@ -44,6 +44,8 @@ pub(crate) enum Route<'a> {
     Publish,
     /// A stream of what is published.
     Subscribe,
+    /// What was published behind this number, or, where nothing was, is next; none: what is the last number?
+    Next(Option<u64>),
     /// The server as a whole: `*`.
     Server,
     Unknown,
@@ -98,6 +100,7 @@ impl<'a> Route<'a> {
             "/events" => return Self::Events(Asked::of(query(target))),
             "/publish" => return Self::Publish,
             SUBSCRIBE => return Self::Subscribe,
+            "/next" => return Self::Next(after(query(target))),
             _ => {}
         }
         let Some((folder, name)) = path.rsplit_once('/') else {
@@ -128,6 +131,7 @@ impl<'a> Route<'a> {
         match self {
             Self::Echo | Self::Test | Self::Publish => method == Method::Post,
             Self::Server | Self::Unknown => false,
+            Self::Next(_) => method == Method::Get,
             _ => matches!(method, Method::Get | Method::Head),
         }
     }
@@ -137,6 +141,7 @@ impl<'a> Route<'a> {
         match self {
             Self::Echo | Self::Test | Self::Publish => "Allow: POST, OPTIONS\r\n",
             Self::Server => "Allow: GET, HEAD, POST, OPTIONS\r\n",
+            Self::Next(_) => "Allow: GET, OPTIONS\r\n",
             _ => "Allow: GET, HEAD, OPTIONS\r\n",
         }
     }
@@ -180,6 +185,11 @@ pub(crate) fn scheme(target: &str) -> Option<&str> {
         return None;
     }
     target.split_once("://").map(|(scheme, _)| scheme)
+}
+
+/// The number that a query asks behind.
+fn after(query: &str) -> Option<u64> {
+    query.split('&').find_map(|pair| pair.strip_prefix("after="))?.parse().ok()
 }
 
 /// The query of a target; empty where there is none.
@@ -235,6 +245,9 @@ mod tests {
             ("/publish?x", Route::Publish),
             ("/subscribe", Route::Subscribe),
             ("/subscribe/", Route::Unknown),
+            ("/next", Route::Next(None)),
+            ("/next?after=x", Route::Next(None)),
+            ("/next?a=1&after=70", Route::Next(Some(70))),
             ("/test/labels/", Route::Unknown),
             ("/test/labels/a%20b?c", Route::TestLabel("a%20b")),
             ("/test/labels/a/b", Route::Unknown),

@@ -178,6 +178,7 @@ def load(
     publish_rate: options_publish.Rate = None,
     publish_size: options_publish.Size = None,
     publish_after: options_publish.After = None,
+    long_poll: options_publish.LongPoll = False,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
@@ -300,7 +301,9 @@ def load(
             lobby=lobby,
             variables=tuple(variable or ()),
             follow=follow,
-            published=options_publish.Published(publish, publish_rate, publish_size, publish_after),
+            published=options_publish.Published(
+                publish, publish_rate, publish_size, publish_after, long_poll
+            ),
         ),
         servers=tuple(server or ()),
         calls=options_grpc.Calls(

@@ -268,7 +268,8 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     if asked.sse:
         workload.require_streams(typed.loop, asked, requests)
     elif publishes:
-        require_listeners(target.protocol, typed.loop, asked, requests)
+        long_poll = further.published.long_poll
+        require_listeners(target.protocol, typed.loop, asked, requests, long_poll=long_poll)
     if further.follow is not None:
         raise UsageProblem(
             "--follow is of traffic files", "load the URL that the redirect leads to"

@@ -54,6 +54,15 @@ After = Annotated[
         rich_help_panel=screen.LOAD,
     ),
 ]
+LongPoll = Annotated[
+    bool,
+    typer.Option(
+        "--long-poll",
+        help="Ask for each event by long polling: GET of the URL with after=N, answered with "
+        '{"last": N, "events": ["..."]}.',
+        rich_help_panel=screen.LOAD,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -64,12 +73,14 @@ class Published:
     rate: str | None = None
     size: str | None = None
     after: str | None = None
+    long_poll: bool = False
 
     def refuse_without_url(self) -> None:
         """Raises where it is said how to publish, and not where."""
-        if self.url is None and (self.rate, self.size, self.after) != (None, None, None):
+        how = (self.rate, self.size, self.after, self.long_poll or None)
+        if self.url is None and any(one is not None for one in how):
             raise UsageProblem(
-                "--publish-rate, --publish-size and --publish-after are of what is published",
+                "--publish-rate, -size, -after and --long-poll are of what is published",
                 "say where with --publish URL, or leave them out",
             )
 

@@ -124,6 +124,7 @@ def _sending(trial: Trial) -> list[str]:
     what, stages = load_words.noun(trial), load_words.stages(trial)
     if trial.plan.publish is not None:
         held = "streams of events" if trial.plan.target.http.sse else "WebSockets"
+        held = "long polls" if trial.plan.publish.long_poll else held
         return [f"{held}, held", f"{units.trimmed(trial.plan.publish.rate)} events/s published"]
     if trial.plan.target.http.sse:
         return ["streams of events, held"]

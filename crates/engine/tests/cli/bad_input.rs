@@ -9,7 +9,7 @@ use crate::{Respond, engine, run, text};
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 37] = [
+    let cases: [(&[&str], i32, &str); 39] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -49,12 +49,22 @@ fn table_of_wrong_words() {
         (
             &["load", "http://h/", "--publish", "http://h/publish"],
             2,
-            "only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published",
+            "only streams of events (--sse), WebSockets, Socket.IO and long polls over HTTP/1.1",
         ),
         (
             &["load", "wss://h/", "--http", "3", "--publish", "https://h/publish"],
             2,
-            "only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published",
+            "only streams of events (--sse), WebSockets, Socket.IO and long polls over HTTP/1.1",
+        ),
+        (
+            &["load", "http://h/", "--sse", "--long-poll", "--publish", "http://h/publish"],
+            2,
+            "streams of events are no polls; leave --sse or --long-poll out",
+        ),
+        (
+            &["load", "http://h/", "--long-poll", "--publish", "http://h/", "--method", "PUT"],
+            2,
+            "a poll is a GET without a profile; leave --method and --header-profile out",
         ),
         (
             &["load", "http://h/", "--sse", "--publish", "ws://h/publish"],

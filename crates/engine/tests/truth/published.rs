@@ -12,18 +12,24 @@ use crate::rig::Rig;
 const MS: u64 = 1_000_000;
 const RECEIVERS: u32 = 7;
 
-/// Streams of events, or WebSockets.
-const SCHEMES: [&str; 4] = ["http", "https", "ws", "wss"];
+/// Streams of events, WebSockets, Socket.IO, or polls.
+const SCHEMES: [&str; 7] = ["http", "https", "ws", "wss", "http+poll", "https+poll", "socketio+ws"];
 
 /// Those who hear what is published 100 times a second, for so many milliseconds from the begin of the load on.
 fn plan(rig: &Rig, scheme: &str, ms: u64) -> Value {
+    let (scheme, polls) = match scheme.strip_suffix("+poll") {
+        Some(scheme) => (scheme, true),
+        None => (scheme, false),
+    };
     let mut plan = rig.plan(scheme);
-    let posts = rig.plan(if scheme.ends_with('s') && scheme != "ws" { "https" } else { "http" });
+    let posts = rig.plan(if matches!(scheme, "https" | "wss") { "https" } else { "http" });
     let url = posts["target"]["url"].as_str().expect("a URL");
-    let heard = url.replace("/echo", "/subscribe");
-    let socket = if scheme.starts_with("ws") { "ws" } else { "http" };
-    plan["target"]["url"] = json!(heard.replacen("http", socket, 1));
-    plan["target"]["http"] = json!({"sse": scheme.starts_with("http")});
+    if !scheme.starts_with("socketio") {
+        let heard = url.replace("/echo", if polls { "/next" } else { "/subscribe" });
+        let socket = if scheme.starts_with("ws") { "ws" } else { "http" };
+        plan["target"]["url"] = json!(heard.replacen("http", socket, 1));
+    }
+    plan["target"]["http"] = json!({"sse": scheme.starts_with("http") && !polls});
     plan["target"]["message"] = json!({});
     plan["target"]["expect"] = json!({});
     plan["load"] = json!({"connections": RECEIVERS, "executor": {"kind": "hold"}});
@@ -33,6 +39,7 @@ fn plan(rig: &Rig, scheme: &str, ms: u64) -> Value {
         "rate": 100.0,
         "bytes": 100,
         "settle_ns": 200 * MS,
+        "long_poll": polls,
     });
     plan
 }
@@ -91,9 +98,25 @@ fn over_http2_each_stream_is_told() {
 }
 
 #[test]
+fn each_call_of_grpc_is_told() {
+    let rig = Rig::new(Script::default());
+    for (scheme, called) in [("http", "grpc"), ("https", "grpcs")] {
+        let mut plan = plan(&rig, scheme, 700);
+        let url = plan["target"]["url"].as_str().expect("a URL").replacen(scheme, called, 1);
+        plan["target"]["url"] = json!(url.replace("/subscribe", "/wiretrial.Push/Subscribe"));
+        plan["target"]["http"] = json!({});
+        plan["target"]["grpc"] = json!({"kind": "server"});
+        plan["load"] = json!({"connections": RECEIVERS, "depth": 5});
+        let outcome = checked(&plan);
+        assert_all_told(&outcome);
+        assert_eq!(published(&outcome).receivers, u64::from(5 * RECEIVERS));
+    }
+}
+
+#[test]
 fn several_workers_know_together_who_was_the_last() {
     let rig = Rig::new(Script::default());
-    for scheme in ["http", "ws"] {
+    for scheme in ["http", "ws", "http+poll"] {
         let mut plan = plan(&rig, scheme, 700);
         plan["generator"]["threads"] = json!(3);
         assert_all_told(&checked(&plan));
@@ -104,7 +127,7 @@ fn several_workers_know_together_who_was_the_last() {
 fn a_copy_is_no_earlier_than_the_delay_of_its_server() {
     let delay = Some("30ms".parse().expect("a delay"));
     let rig = Rig::new(Script { delay, ..Script::default() });
-    for scheme in ["http", "ws"] {
+    for scheme in ["http", "ws", "socketio+ws"] {
         let outcome = checked(&plan(&rig, scheme, 900));
         assert_all_told(&outcome);
         for name in ["delivery_time", "reach_time"] {
@@ -117,19 +140,22 @@ fn a_copy_is_no_earlier_than_the_delay_of_its_server() {
 /// What is due while the server is frozen is told late by as much: who publishes waits, and its events stay due.
 #[test]
 fn a_stall_shows_in_the_time_of_every_event_that_was_due_in_it() {
-    let stall = Some("at:600ms/300ms".parse().expect("a stall"));
-    let rig = Rig::new(Script { stall, ..Script::default() });
-    let outcome = checked(&plan(&rig, "http", 1_200));
-    assert_all_told(&outcome);
-    let late = outcome.histogram("reach_time").expect("recorded").count_between(50 * MS, u64::MAX);
-    // 30 events were due in it, the first of them 300 ms before it was over.
-    assert!(late >= 15, "{late} were late");
+    for scheme in ["http", "ws", "http+poll"] {
+        let stall = Some("at:600ms/300ms".parse().expect("a stall"));
+        let rig = Rig::new(Script { stall, ..Script::default() });
+        let outcome = checked(&plan(&rig, scheme, 1_200));
+        assert_all_told(&outcome);
+        let last = outcome.histogram("reach_time").expect("recorded");
+        let late = last.count_between(50 * MS, u64::MAX);
+        // 30 events were due in it, the first of them 300 ms before it was over.
+        assert!(late >= 15, "{scheme}: {late} were late");
+    }
 }
 
 #[test]
 fn copies_that_are_wrong_or_come_twice_are_found() {
     for (fault, class) in [("wrong@9", "mismatch"), ("repeat@9", "order")] {
-        for scheme in ["http", "ws"] {
+        for scheme in ["http", "ws", "socketio+ws"] {
             let rig = Rig::faulty(fault);
             let outcome = checked(&plan(&rig, scheme, 900));
             // The answer to who publishes may be what the fault meets, or the head of a stream.

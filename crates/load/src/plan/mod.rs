@@ -383,6 +383,11 @@ impl Plan {
         self.target.sse || self.publish.is_some()
     }
 
+    /// Whether its receivers ask for each event.
+    pub(crate) fn polls(&self) -> bool {
+        self.publish.as_ref().is_some_and(|publish| publish.long_poll())
+    }
+
     /// Connections that belong together, so that one worker must have them.
     pub fn together(&self) -> u32 {
         self.audience().unwrap_or(1)

@@ -8,7 +8,7 @@ mod traffic;
 
 use std::sync::Arc;
 
-use super::document::{ContentDocument, PLAN_SCHEMA, PLAN_VERSION, PlanDocument};
+use super::document::{ContentDocument, PLAN_SCHEMA, PLAN_VERSION, PlanDocument, SourceDocument};
 use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, Publish, TargetUrl};
 
 use load::{load, phases, stop};
@@ -43,12 +43,28 @@ impl Plan {
             document.target.expect.content = ContentDocument::Status;
         }
         let is_told = document.publish.is_some() && !document.target.http.sse;
-        if is_told && document.target.expect.content == ContentDocument::Auto {
+        if is_told && document.target.message.source != SourceDocument::None {
+            return wrong(
+                "message: who hears what is published sends nothing; leave the payload out"
+                    .to_owned(),
+            );
+        }
+        let is_judged = document.target.expect.content != ContentDocument::Auto;
+        if is_told && !is_judged {
             // An event says by itself which one it is.
             document.target.expect.content = ContentDocument::Status;
         }
         let headers = document.target.http.headers.clone();
-        let target = target(document.target)?;
+        let mut target = target(document.target)?;
+        if is_told && target.grpc.is_some() {
+            if is_judged {
+                return wrong(
+                    "expect.content: a message that tells of an event says by itself which one it is; leave it out".to_owned(),
+                );
+            }
+            // How many messages there are is no matter of a call that has no end.
+            target.expect.content = ContentRule::Any;
+        }
         let traffic = document
             .traffic
             .as_ref()
@@ -85,7 +101,8 @@ impl Plan {
                     "publish: a traffic file waits for replies; publish while streams are held, without one".to_owned(),
                 );
             }
-            sse::listeners(&target, &load, &stop)?;
+            let polls = document.publish.as_ref().is_some_and(|publish| publish.long_poll);
+            sse::listeners(&target, polls, &load, &stop)?;
         }
         pools(traffic.as_ref(), &load, share, &generator)?;
         if let Some(traffic) = &traffic {

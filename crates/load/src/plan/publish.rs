@@ -1,4 +1,4 @@
-//! Events that are published during a load of streams or WebSockets, each of which every one has to tell.
+//! Events that are published during a load of receivers, each of whom has to be told every one.
 //!
 //! Knows where they are posted, how often, and which loads can hear them; makes the load of who publishes of
 //! that of who hears. Must not know how either is sent.
@@ -24,6 +24,8 @@ pub struct Publish {
     settle: Nanos,
     /// From the first event to the end of the load.
     lasts: Nanos,
+    /// Receivers poll.
+    long_poll: bool,
 }
 
 impl Publish {
@@ -34,7 +36,12 @@ impl Publish {
         load: &Load,
         (stop, phases, share): (&Stop, Phases, SharePlan),
     ) -> Result<Self, PlanError> {
-        let PublishDocument { rate, bytes, settle_ns, .. } = *document;
+        let PublishDocument { rate, bytes, settle_ns, long_poll, .. } = *document;
+        if long_poll && target.sse {
+            return wrong(
+                "publish.long_poll: streams of events are no polls; leave --sse or --long-poll out",
+            );
+        }
         if share.connections != load.connections {
             return wrong("publish: what is published can't be heard by several engines; use one");
         }
@@ -57,7 +64,12 @@ impl Publish {
             ));
         }
         let target = publisher(document, target, bytes as usize)?;
-        Ok(Self { target, rate, settle, lasts })
+        Ok(Self { target, rate, settle, lasts, long_poll })
+    }
+
+    /// Do receivers poll?
+    pub(crate) fn long_poll(&self) -> bool {
+        self.long_poll
     }
 
     /// From the begin of the load to the first event.

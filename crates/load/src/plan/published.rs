@@ -24,6 +24,11 @@ pub struct PublishDocument {
     /// From the begin of the load to the first event, nanoseconds: in this time all streams have to be accepted.
     #[serde(default = "usual_settle")]
     pub settle_ns: u64,
+    /// Receivers ask for what is published, again and again (long polling), each behind the number of what it had
+    /// last: GET of the target with `after=N` in its query is answered with `{"last": N, "events": ["…"]}`. False: they
+    /// hold streams of events or WebSockets.
+    #[serde(default)]
+    pub long_poll: bool,
 }
 
 fn usual_bytes() -> u64 {

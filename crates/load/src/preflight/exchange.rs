@@ -17,7 +17,7 @@ use crate::connection::{Buffers, Connection, Dial, Ending, Expected, Link, Picke
 use crate::control::Control;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder};
-use crate::plan::Plan;
+use crate::plan::{Plan, Scheme};
 use crate::protocol::Protocol;
 use crate::source::{Payloads, Verifier};
 
@@ -181,7 +181,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         if self.connection.state != State::Ready || self.first.asked {
             return Ok(());
         }
-        let only_hears = self.plan.hears_events() && !self.plan.target.sse;
+        let url = &self.plan.target.url;
+        let replies = url.scheme == Scheme::Http && !url.grpc;
+        let only_hears = self.plan.hears_events() && !replies;
         if self.plan.traffic.is_some() || only_hears {
             // It stands; what its routes answer is seen in a rehearsal, and what is published while it is held.
             self.first.came = true;

@@ -11,7 +11,6 @@ use wiretrial_proto::http2::{Http2Limits, Http2Request};
 use wiretrial_proto::http3::{Http3Limits, Http3Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
-use wiretrial_proto::sse::EVENT_STREAM;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
@@ -21,6 +20,7 @@ use super::fields::{FieldParts, fields};
 use super::http2::{TIMEOUT, call, http2, http2_request, limits, of_target};
 use super::http3::{http3, http3_limits, http3_request};
 use super::longest::{MAX_INFLATED, MAX_MESSAGE, max_message};
+use super::told::{both, poll_heads, stream_fields};
 use super::tunnels::Tunnels;
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
@@ -95,6 +95,11 @@ impl ProtocolFactory {
                     _ => Self::WebSocket(config),
                 })
             }
+            Scheme::SocketIo if plan.publish.is_some() => {
+                let config = upgrade(target, MessageKind::Text, MAX_MESSAGE)?;
+                // Who subscribes awaits no acknowledgement.
+                Ok(Self::Events(Box::new(Arc::unwrap_or_clone(config)), Arc::from([false])))
+            }
             Scheme::SocketIo => {
                 Ok(Self::SocketIo(upgrade(target, MessageKind::Text, MAX_MESSAGE)?))
             }
@@ -115,6 +120,7 @@ impl ProtocolFactory {
                 Ok(Self::Styx(Arc::new(config), seating))
             }
             Scheme::Http if target.sse => streams(target),
+            Scheme::Http if plan.polls() => Ok(Self::Routes(poll_heads(target)?)),
             Scheme::Http => {
                 let close = plan.load.requests_per_connection == Some(1);
                 let payloads = Payloads::new(&target.payload);
@@ -134,7 +140,8 @@ impl ProtocolFactory {
                     let request = call(target, calls, |fields| {
                         Http2Request::call(scheme, path, host, fields, close)
                     });
-                    return Ok(Self::Http2(Arc::from([request?]), limits(target), false));
+                    let tells_heads = plan.publish.is_some();
+                    return Ok(Self::Http2(Arc::from([request?]), limits(target), tells_heads));
                 }
                 if target.http2 {
                     let request = http2_request(target, close, length)?;
@@ -310,17 +317,11 @@ impl ProtocolFactory {
     }
 }
 
-/// Requests for streams of events: without the last id, and with it.
+/// Requests for streams of events.
 fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
-    let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept");
     let url = &target.url;
-    let mut headers = fields(target);
-    if !target.headers.iter().any(asks) {
-        headers.push(("Accept", vec![HeadPart::Text(EVENT_STREAM)]));
-    }
-    let plain = headers.clone();
-    headers.push(("Last-Event-ID", vec![HeadPart::Hole]));
-    let each = [&plain[..], &headers[..]];
+    let (plain, again) = stream_fields(target);
+    let each = [&plain[..], &again[..]];
     let (path, length) = ([HeadPart::Text(url.path.as_str())], PayloadLength::None);
     let (scheme, method, host) = (url.http_scheme(), &target.method, &url.authority);
     if target.http2 {
@@ -337,16 +338,6 @@ fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
     }
     let head = |fields: &[_]| RequestHead::with_holes(method, &path, host, fields, false, length);
     Ok(ProtocolFactory::Routes(both(each, head)?))
-}
-
-/// A request with each of these fields.
-fn both<'f, R>(
-    fields: [&[FieldParts<'f>]; 2],
-    one: impl Fn(&[FieldParts<'f>]) -> Result<R, BadRequest>,
-) -> Result<Arc<[R]>, PlanError> {
-    let [plain, again] = fields.map(one);
-    let wrong = |error: BadRequest| of_target(&error);
-    Ok(Arc::from([plain.map_err(wrong)?, again.map_err(wrong)?]))
 }
 
 /// The upgrade of a conversation that is opened so.

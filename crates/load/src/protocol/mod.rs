@@ -11,6 +11,7 @@ mod http3;
 mod longest;
 #[cfg(test)]
 pub(crate) mod multiplexed;
+mod told;
 mod tunnels;
 
 use wiretrial_proto::http1::Http1Client;

@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use wiretrial_proto::grpc::Deframer;
 use wiretrial_proto::sse::EventDecoder;
 
 use crate::clock::Nanos;
@@ -38,16 +39,35 @@ pub(crate) struct Streams {
     /// Who counts to how many of them each event has come, where all of them tell what is published; none: each tells
     /// what its server likes.
     reach: Option<Arc<Reach>>,
-    /// They are WebSockets, each message of which is an event; nobody asks for more than the WebSocket itself.
-    are_messages: bool,
+    form: Form,
+}
+
+/// In what events are told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A reply without an end.
+    #[default]
+    Events,
+    /// A message of a WebSocket each; nobody asks for more than the WebSocket itself.
+    Messages,
+    /// An event of Socket.IO each, from when the client has emitted that it subscribes.
+    Emitted,
+    /// A message of gRPC each, in a reply without an end.
+    Calls,
+    /// A reply with those that have come, behind which the next are asked for.
+    Polls,
 }
 
 /// One stream, over all requests for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stream {
     pub(crate) decoder: EventDecoder,
-    /// What came of a message that is not complete.
+    /// What came of a message, or of the reply to a poll, that is not complete.
     pub(crate) begun: Vec<u8>,
+    /// Where messages of gRPC begin and end.
+    pub(crate) frames: Deframer,
+    /// What polls ask behind: the number that the server told last; empty: it has told none.
+    pub(crate) after: Vec<u8>,
     /// When it was accepted, or its last event came; none: it is not accepted.
     pub(crate) since: Option<Nanos>,
     /// Its events have numbers of our own.
@@ -85,15 +105,15 @@ impl Streams {
         Self { reach: Some(reach), ..self }
     }
 
-    /// The same, and each event is a message of a WebSocket.
+    /// The same, and events are told so.
     #[must_use]
-    pub(crate) fn of_messages(self) -> Self {
-        Self { are_messages: true, ..self }
+    pub(crate) fn told_as(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
-    /// Is each event a message?
-    pub(crate) fn are_messages(&self) -> bool {
-        self.are_messages
+    /// In what they are told.
+    pub(crate) fn form(&self) -> Form {
+        self.form
     }
 
     /// Do they tell what is published, which says its number and when it was due on this machine's clock?
@@ -108,8 +128,17 @@ impl Streams {
         let fresh = || parted.pop().unwrap_or_else(|| Stream::fresh(are_published));
         let stream = self.open.entry(number).or_insert_with(fresh);
         stream.begin_again(are_published);
-        let id = stream.decoder.last_id();
-        may_be_told(id).then_some(id)
+        self.behind(number)
+    }
+
+    /// What this stream has told last, as it stands in a request for more; none: nothing that could.
+    pub(crate) fn behind(&self, number: u64) -> Option<&[u8]> {
+        let stream = self.open.get(&number)?;
+        let told = match self.form {
+            Form::Polls => stream.after.as_slice(),
+            Form::Events | Form::Messages | Form::Emitted | Form::Calls => stream.decoder.last_id(),
+        };
+        may_be_told(told).then_some(told)
     }
 
     /// The stream that this message asked for.
@@ -187,7 +216,8 @@ impl Stream {
         decoder.begin_again();
         // A stream without ids has told nobody where it is; what it misses of what is published is missing.
         let next = self.next.filter(|_| are_published || !decoder.last_id().is_empty());
-        *self = Self { decoder, next, ..Self::default() };
+        let after = std::mem::take(&mut self.after);
+        *self = Self { decoder, after, next, ..Self::default() };
     }
 }
 
@@ -274,6 +304,17 @@ mod tests {
         streams.part(1, Nanos::ZERO);
         assert_eq!(streams.ask(2), None, "it has no id");
         assert_eq!(streams.get(2).expect("open").next, Some(7));
+    }
+
+    #[test]
+    fn polls_ask_behind_what_was_told_last() {
+        let streams = Streams::new("clock", 0).telling_published(Arc::new(Reach::new(1)));
+        let mut streams = streams.told_as(Form::Polls);
+        assert_eq!(streams.ask(1), None);
+        streams.get(1).expect("open").after = b"70".to_vec();
+        assert_eq!(streams.behind(1), Some(&b"70"[..]));
+        streams.part(1, Nanos::ZERO);
+        assert_eq!(streams.ask(2), Some(&b"70"[..]), "on another connection, too");
     }
 
     #[test]

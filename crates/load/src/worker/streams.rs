@@ -11,9 +11,9 @@ use crate::clock::Nanos;
 use crate::connection::{Ending, SILENT};
 use crate::machine::Machine;
 use crate::measure::Class;
-use crate::plan::{LoopPlan, PayloadPlan};
+use crate::plan::{LoopPlan, PayloadPlan, Scheme};
 use crate::preflight::Setup;
-use crate::source::{Payloads, Streams};
+use crate::source::{Form, Payloads, Streams};
 
 /// What messages of a plan carry, and the streams that they ask for, or when those of a call go.
 pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
@@ -33,7 +33,13 @@ pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
     if let Some(reach) = &setup.reach {
         streams = streams.telling_published(Arc::clone(reach));
     }
-    payloads.asking_for(if target.sse { streams } else { streams.of_messages() })
+    payloads.asking_for(match target.url.scheme {
+        Scheme::Http if target.sse => streams,
+        Scheme::Http if target.url.grpc => streams.told_as(Form::Calls),
+        Scheme::Http => streams.told_as(Form::Polls),
+        Scheme::SocketIo => streams.told_as(Form::Emitted),
+        _ => streams.told_as(Form::Messages),
+    })
 }
 
 impl<M: Machine> Worker<M> {

@@ -21,6 +21,9 @@ use crate::route::{Method, Route, WebSocketRoute, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
+/// The stream whose alarms are those of polls.
+const POLLS: u32 = 1;
+
 #[derive(Debug)]
 pub(crate) struct HttpConversation {
     codec: Http1Server,
@@ -35,6 +38,10 @@ pub(crate) struct HttpConversation {
     uninvited: bool,
     /// What the current answer goes on with; boxed, because there may be a million others.
     beside: Option<Box<Beside>>,
+    /// It is told what is published.
+    has_joined: bool,
+    /// An alarm of its polls is set.
+    has_alarm: bool,
 }
 
 /// What few answers need.
@@ -61,12 +68,19 @@ enum Body {
     Subscription,
     /// All of it, once the request is complete and its body is published.
     Publication,
+    /// All of it, once something is published behind this number, or at this instant (nanoseconds).
+    Poll { after: u64, until: u64 },
 }
 
 impl Body {
     /// Does the answer go on for as long as the connection stands, or as it was asked to?
     fn is_stream(self) -> bool {
         matches!(self, Self::Events | Self::Subscription)
+    }
+
+    /// Does it come, or go on, behind the end of its request?
+    fn outlasts_its_request(self) -> bool {
+        self.is_stream() || matches!(self, Self::Poll { .. })
     }
 }
 
@@ -113,6 +127,8 @@ impl HttpConversation {
             answers: 0,
             uninvited: false,
             beside: None,
+            has_joined: false,
+            has_alarm: false,
         }
     }
 }
@@ -146,7 +162,9 @@ impl Conversation for HttpConversation {
     ) -> ControlFlow<Upgrade> {
         match event {
             // What is asked behind a stream of events may never have an answer.
-            ServerEvent::Request(_) if self.body.is_stream() => sink.finish(Ending::Early),
+            ServerEvent::Request(_) if self.body.outlasts_its_request() => {
+                sink.finish(Ending::Early);
+            }
             ServerEvent::Request(request) => {
                 if let Some(key) = request.websocket_key {
                     return ControlFlow::Break(accept(key, request, sink));
@@ -157,8 +175,10 @@ impl Conversation for HttpConversation {
                 {
                     member.tell_at(due, 0);
                 }
-                if self.body == Body::Subscription {
-                    member.join_broadcast();
+                match self.body {
+                    Body::Subscription => self.join(member),
+                    Body::Poll { after, .. } => self.poll(after, sink, member),
+                    _ => {}
                 }
             }
             ServerEvent::Chunk(piece) => match self.body {
@@ -172,8 +192,7 @@ impl Conversation for HttpConversation {
                 Body::Publication => self.keep(piece, sink),
                 _ => {}
             },
-            // The stream goes on behind the end of its request.
-            ServerEvent::End if self.body.is_stream() => {}
+            ServerEvent::End if self.body.outlasts_its_request() => {}
             ServerEvent::End => {
                 match self.body {
                     Body::Echo => {
@@ -195,11 +214,11 @@ impl Conversation for HttpConversation {
 
     /// Tells the events that are due, or what was published.
     fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
-        match notice {
-            Notice::Due { now, .. } => self.tell_events(*now, sink, member),
-            Notice::Broadcast(message) if self.body == Body::Subscription => {
-                self.tell_published(message, sink);
-            }
+        match (notice, self.body) {
+            (Notice::Due { stream: POLLS, now }, _) => self.end_poll(*now, sink, member),
+            (Notice::Due { now, .. }, _) => self.tell_events(*now, sink, member),
+            (Notice::Broadcast(message), Body::Subscription) => self.tell_published(message, sink),
+            (Notice::Broadcast(_), Body::Poll { after, .. }) => self.poll_on(after, sink, member),
             _ => {}
         }
     }
@@ -212,7 +231,7 @@ impl Conversation for HttpConversation {
     }
 
     fn memberships(&self) -> Memberships {
-        Memberships { broadcast: self.body == Body::Subscription, ..Memberships::default() }
+        Memberships { broadcast: self.has_joined, ..Memberships::default() }
     }
 }
 
@@ -285,6 +304,10 @@ impl HttpConversation {
             }
             Route::Events(None) => self.give(400, TEXT, "", WRONG, sink),
             Route::Subscribe => self.begin_subscription(method, sink),
+            Route::Next(after) => {
+                // Without a number all that is asked for is the last one.
+                self.body = Body::Poll { after: after.unwrap_or(u64::MAX), until: 0 };
+            }
             Route::Publish => {
                 self.body = Body::Publication;
                 self.beside = Some(Box::new(Beside::Publication(Vec::new())));

@@ -5,8 +5,10 @@
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
+use wiretrial_proto::grpc::framed;
 use wiretrial_proto::sse::write_event;
 
+use crate::content::append_json;
 use crate::hub::{Broadcast, Member};
 use crate::sink::Reply;
 
@@ -19,7 +21,35 @@ pub(super) fn publish(payload: Vec<u8>, member: &mut Member<'_>) {
         Ok(_) => MessageKind::Text,
         Err(_) => MessageKind::Binary,
     };
-    member.broadcast(&Arc::new(Broadcast { kind, payload }));
+    member.publish(&Arc::new(Broadcast { kind, payload }));
+}
+
+/// The message of gRPC that tells it: its field 1 are the bytes. The reply may alter it.
+pub(super) fn message_of(message: &Broadcast, reply: &mut Reply) -> Vec<u8> {
+    let mut data = message.payload.clone();
+    reply.alter(&mut data);
+    // The field's number and its kind: bytes with their length before them.
+    let mut bytes = vec![0x0a];
+    let mut left = data.len();
+    while left >= 0x80 {
+        bytes.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    bytes.push(left as u8);
+    bytes.extend_from_slice(&data);
+    framed([&bytes[..]]).unwrap_or_default()
+}
+
+/// What a poll is answered with: the number of the last message, and those that have come.
+pub(super) fn polled(last: u64, messages: &[Arc<Broadcast>]) -> String {
+    let mut body = format!("{{\"last\":{last},\"events\":[");
+    for (place, message) in messages.iter().enumerate() {
+        if place > 0 {
+            body.push(',');
+        }
+        append_json(&String::from_utf8_lossy(&message.payload), &mut body);
+    }
+    body + "]}"
 }
 
 /// The event that tells it, without an id: it has a number if its publisher gave it one. The reply may
@@ -40,6 +70,27 @@ pub(super) fn event_of(message: &Broadcast, reply: &mut Reply) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::script::FaultKind;
+
+    #[test]
+    fn a_message_of_grpc_has_it_as_its_first_field() {
+        let told = |length: usize| {
+            let message = Broadcast { kind: MessageKind::Text, payload: vec![b'x'; length] };
+            message_of(&message, &mut Reply::directed(None, true))
+        };
+        assert_eq!(told(0), [0, 0, 0, 0, 2, 0x0a, 0]);
+        assert_eq!(told(2), [0, 0, 0, 0, 4, 0x0a, 2, b'x', b'x']);
+        assert_eq!(told(300)[..8], [0, 0, 0, 1, 0x2f, 0x0a, 0xac, 2]);
+    }
+
+    #[test]
+    fn a_poll_is_answered_in_json() {
+        let messages = ["one", "a \"b\""].map(|text| {
+            let payload = text.as_bytes().to_vec();
+            Arc::new(Broadcast { kind: MessageKind::Text, payload })
+        });
+        assert_eq!(polled(7, &[]), r#"{"last":7,"events":[]}"#);
+        assert_eq!(polled(8, &messages), r#"{"last":8,"events":["one","a \"b\""]}"#);
+    }
 
     #[test]
     fn each_line_of_a_message_is_a_line_of_its_event() {

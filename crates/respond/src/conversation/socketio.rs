@@ -1,5 +1,6 @@
 //! A service over Socket.IO. `get` is answered as the route `GET /messages/ID`; a `message` without an
-//! acknowledgement is echoed; every other event is acknowledged with its own arguments.
+//! acknowledgement is echoed; who emits `subscribe` is told what is published; every other event is acknowledged
+//! with its own arguments.
 //!
 //! Knows events and their right answers. Must not know how they are framed.
 
@@ -11,7 +12,8 @@ use wiretrial_proto::socketio::{SocketIoEvent, SocketIoServer};
 use wiretrial_proto::{ErrorClass, ProtocolError, Scratch, Step};
 
 use super::Conversation;
-use crate::hub::Member;
+use crate::content::append_json;
+use crate::hub::{Broadcast, Member, Memberships, Notice};
 use crate::sink::{Ending, Sink};
 
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct SocketIoConversation {
     codec: SocketIoServer,
     /// Content of the answer to the last event.
     content: Vec<u8>,
+    /// It is told what is published.
+    has_joined: bool,
 }
 
 /// How an event is answered.
@@ -30,6 +34,8 @@ pub(crate) enum Action {
     Acknowledge(u64),
     /// The content is an event.
     Emit,
+    /// It is told what is published from now on.
+    Join,
     /// The client closed the conversation, and the codec answered.
     Finish,
 }
@@ -40,7 +46,7 @@ impl SocketIoConversation {
         let mut codec = SocketIoServer::new(session, max_message);
         codec.greet(sink.out);
         sink.settle();
-        Self { codec, content: Vec::new() }
+        Self { codec, content: Vec::new(), has_joined: false }
     }
 }
 
@@ -66,10 +72,15 @@ impl Conversation for SocketIoConversation {
         &mut self,
         action: &mut Action,
         sink: &mut Sink<'_>,
-        _member: &mut Member<'_>,
+        member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match *action {
             Action::Ignore => {}
+            Action::Join if self.has_joined => {}
+            Action::Join => {
+                member.join_broadcast();
+                self.has_joined = true;
+            }
             Action::Acknowledge(id) => {
                 let mut reply = sink.begin();
                 reply.alter(&mut self.content);
@@ -91,9 +102,29 @@ impl Conversation for SocketIoConversation {
         self.codec.close(1002, sink.out);
     }
 
+    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, _member: &mut Member<'_>) {
+        let Notice::Broadcast(message) = notice else { return };
+        let mut reply = sink.begin();
+        let mut content = emitted(message);
+        reply.alter(&mut content);
+        self.codec.emit(&content, sink.out);
+        sink.end(reply);
+    }
+
     fn go_away(&mut self, out: &mut Vec<u8>) {
         self.codec.close(1001, out);
     }
+
+    fn memberships(&self) -> Memberships {
+        Memberships { broadcast: self.has_joined, ..Memberships::default() }
+    }
+}
+
+/// The event that tells what was published: its name and its one argument.
+fn emitted(message: &Broadcast) -> Vec<u8> {
+    let mut content = String::from("[\"published\",");
+    append_json(&String::from_utf8_lossy(&message.payload), &mut content);
+    (content + "]").into_bytes()
 }
 
 /// How an event is answered; the content of that goes into `content`.
@@ -102,6 +133,7 @@ fn action(event: &SocketIoEvent<'_>, content: &mut Vec<u8>) -> Result<Action, Pr
     match *event {
         SocketIoEvent::Connected => Ok(Action::Ignore),
         SocketIoEvent::Close => Ok(Action::Finish),
+        SocketIoEvent::Event { id: None, arguments: br#"["subscribe"]"# } => Ok(Action::Join),
         SocketIoEvent::Event { id: None, arguments } => {
             if !is_message(arguments) {
                 return Ok(Action::Ignore);

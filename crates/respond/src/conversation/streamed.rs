@@ -80,6 +80,14 @@ struct Question<'a> {
     last_event_id: Option<&'a [u8]>,
 }
 
+/// In what is told what others publish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Events,
+    /// Messages of gRPC.
+    Messages,
+}
+
 #[derive(Debug)]
 enum Answer {
     /// None before the request is complete: its method and its target.
@@ -97,7 +105,7 @@ enum Answer {
     /// Events, each when it is due.
     Events(Box<EventStream>),
     /// What others publish, when they do.
-    Subscription,
+    Subscription(Told),
     /// Messages of a WebSocket, each of which comes back.
     WebSocket(Box<Socket>),
 }
@@ -349,7 +357,7 @@ impl<C: Codec> StreamedConversation<C> {
             Route::Chunked(length) => {
                 return self.begin_pattern(stream, reply, method, length, None, sink);
             }
-            Route::Publish => (501, TEXT, "", b"over HTTP/1.1 alone\n"),
+            Route::Publish | Route::Next(_) => (501, TEXT, "", b"over HTTP/1.1 alone\n"),
             Route::Subscribe if !C::HEARS => (501, TEXT, "", b"over HTTP/1.1 and HTTP/2 alone\n"),
             // Only its head is wanted.
             Route::Events(Some(_)) | Route::Subscribe => {
@@ -423,7 +431,7 @@ impl<C: Codec> StreamedConversation<C> {
             Some(
                 Answer::Pattern { .. }
                 | Answer::Events(_)
-                | Answer::Subscription
+                | Answer::Subscription(_)
                 | Answer::Served(_),
             )
             | None => {}

@@ -13,6 +13,7 @@ use wiretrial_proto::styx::LoadResponse;
 
 use super::alarms::Alarms;
 use super::directory::{ConnectionId, Directory};
+use super::history::History;
 use super::lobby::LobbyWatchers;
 use super::mailbox::{Envelope, Mailboxes};
 use super::notice::{Broadcast, Notice};
@@ -21,6 +22,7 @@ use super::notice::{Broadcast, Notice};
 #[derive(Debug)]
 pub(crate) struct Hub {
     pub(super) directory: Directory,
+    pub(super) history: History,
     mailboxes: Mailboxes,
 }
 
@@ -47,7 +49,8 @@ struct Delayed {
 
 impl Hub {
     pub(crate) fn new(threads: u32) -> Self {
-        Self { directory: Directory::new(), mailboxes: Mailboxes::new(threads) }
+        let (directory, history) = (Directory::new(), History::default());
+        Self { directory, history, mailboxes: Mailboxes::new(threads) }
     }
 
     /// Lets other threads wake this one when they have a notice for it.

@@ -62,6 +62,17 @@ impl Member<'_> {
         self.dispatcher.broadcast(message, self.hub);
     }
 
+    /// Publishes a message: as [`broadcast`](Self::broadcast), and those who ask later are told.
+    pub(crate) fn publish(&mut self, message: &Arc<Broadcast>) {
+        self.hub.history.add(message);
+        self.broadcast(message);
+    }
+
+    /// Number of the last message that was published, and those behind this number, as far as they are kept.
+    pub(crate) fn published_since(&self, after: u64) -> (u64, Vec<Arc<Broadcast>>) {
+        self.hub.history.since(after)
+    }
+
     /// This stream of the connection has something to say at this instant, nanoseconds.
     pub(crate) fn tell_at(&mut self, due: u64, stream: u32) {
         self.dispatcher.alarms().set(due, self.key, stream);

@@ -9,6 +9,7 @@
 mod alarms;
 mod directory;
 mod dispatcher;
+mod history;
 mod lobby;
 mod mailbox;
 mod member;

@@ -125,6 +125,40 @@ fn only_what_is_asked_for_rightly_is_published() {
 }
 
 #[test]
+fn a_poll_is_answered_with_what_came_behind_its_number_or_comes_next() {
+    let server = server(Script::default());
+    let mut client = Client::http(&server);
+    let mut publisher = Client::http(&server);
+    let mut publish = |text: &str| {
+        publisher.send(post_to("/publish", text));
+        publisher.expect(published());
+    };
+    let told = |body: &str| {
+        let length = body.len();
+        let kind = "application/json";
+        format!(
+            "HTTP/1.1 200 OK\r\n{DATE}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+    };
+    client.send(get("/next"));
+    client.expect(told(r#"{"last":0,"events":[]}"#));
+    client.send(get("/next?after=0"));
+    client.expect_silence();
+    publish("one");
+    client.expect(told(r#"{"last":1,"events":["one"]}"#));
+    publish("two");
+    publish("three");
+    client.send(get("/next?after=1"));
+    client.expect(told(r#"{"last":3,"events":["two","three"]}"#));
+    // A number of another server.
+    client.send(get("/next?after=9"));
+    client.expect(told(r#"{"last":3,"events":[]}"#));
+    // Who waits is not answered with what is asked behind it.
+    client.send([get("/next?after=3"), get("/message")].concat());
+    client.expect_end(End::Fin);
+}
+
+#[test]
 fn a_server_that_stops_ends_subscriptions_in_order() {
     let server = server(Script::default());
     let mut subscriber = subscriber(&server);

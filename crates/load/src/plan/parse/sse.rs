@@ -1,6 +1,8 @@
-//! What a load of streams of events, or of WebSockets that only hear, must be like: the server decides when one comes.
+//! What a load of receivers must be like, who hold streams of events, WebSockets, calls or polls: the server decides
+//! when an event comes.
 
 use super::wrong;
+use crate::plan::calls::KindDocument;
 use crate::plan::{ContentRule, Load, LoopPlan, PayloadPlan, PlanError, Scheme, Stop, Target};
 
 /// Can this be loaded as streams of events?
@@ -25,17 +27,32 @@ pub(super) fn streams(target: &Target, load: &Load, stop: &Stop) -> Result<(), P
     are_held(target, load, stop)
 }
 
-/// Can this be loaded as WebSockets that hear what is published?
-pub(super) fn listeners(target: &Target, load: &Load, stop: &Stop) -> Result<(), PlanError> {
-    if target.url.scheme != Scheme::WebSocket || target.http2 || target.http3 {
+/// Can this be loaded as WebSockets or calls that hear what is published, or as polls that ask for it?
+pub(super) fn listeners(
+    target: &Target,
+    polls: bool,
+    load: &Load,
+    stop: &Stop,
+) -> Result<(), PlanError> {
+    let hears = match target.url.scheme {
+        Scheme::Http if target.url.grpc => {
+            !polls && target.grpc.is_some_and(|calls| calls.kind == KindDocument::Server)
+        }
+        Scheme::Http => polls,
+        Scheme::WebSocket | Scheme::SocketIo => !polls,
+        Scheme::Stream | Scheme::Styx(..) => false,
+    };
+    let is_http1 = !(target.http2 || target.http3 || target.agrees);
+    if !hears || target.http3 || !(is_http1 || target.url.grpc) {
         return wrong(
-            "publish: only streams of events (--sse) and WebSockets over HTTP/1.1 tell what is published; use one of both, or leave --publish out"
+            "publish: only streams of events (--sse), WebSockets, Socket.IO and long polls over HTTP/1.1, and streams of gRPC tell what is published; use one of them, or leave --publish out"
                 .to_owned(),
         );
     }
-    if target.payload != PayloadPlan::None {
+    if polls && (target.method != "GET" || target.profile.is_some()) {
         return wrong(
-            "message: who hears what is published sends nothing; leave the payload out".to_owned(),
+            "http: a poll is a GET without a profile; leave --method and --header-profile out"
+                .to_owned(),
         );
     }
     are_held(target, load, stop)

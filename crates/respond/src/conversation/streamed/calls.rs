@@ -7,7 +7,7 @@ use wiretrial_proto::http2::RequestFields;
 
 use super::codec::Codec;
 use super::scripted::Asked;
-use super::{Answer, Open, StreamedConversation};
+use super::{Answer, Open, StreamedConversation, Told};
 use crate::content::TEXT;
 use crate::conversation::encodings::Encodings;
 use crate::conversation::grpc::{Answered, Call};
@@ -17,6 +17,8 @@ use crate::sink::{Reply, Sink};
 
 /// The type of all answers.
 pub(super) const KIND: (&str, &[u8]) = ("content-type", CONTENT_TYPE.as_bytes());
+/// The method whose calls are told what is published.
+const SUBSCRIBE: &str = "/wiretrial.Push/Subscribe";
 /// What is said to who asks for a method as for a page.
 const NO_CALL: &[u8] = b"a method of gRPC: POST application/grpc\n";
 
@@ -33,6 +35,9 @@ impl<C: Codec> StreamedConversation<C> {
         if self.begin_served(stream, target, fields, sink, member) {
             return;
         }
+        if target == SUBSCRIBE && C::HEARS {
+            return self.begin_told(stream, sink, member);
+        }
         let call = Box::new(Call::of(target, Encodings::of(fields)));
         self.answers = self.answers.saturating_add(1);
         let flows = call.flows() && !sink.is_staged();
@@ -41,6 +46,16 @@ impl<C: Codec> StreamedConversation<C> {
             self.begin_answer(stream, call.encoding(), sink);
         }
         self.open.push(Open { stream, answer: Answer::Call(call, begun) });
+    }
+
+    /// Begins a call that is told what is published from now on, whatever the client says.
+    fn begin_told(&mut self, stream: u32, sink: &mut Sink<'_>, member: &mut Member<'_>) {
+        self.answers = self.answers.saturating_add(1);
+        let reply = sink.begin();
+        self.begin_answer(stream, None, sink);
+        sink.end(reply);
+        self.open.push(Open { stream, answer: Answer::Subscription(Told::Messages) });
+        self.tell_later(stream, member);
     }
 
     /// A piece of what the client of a call says.

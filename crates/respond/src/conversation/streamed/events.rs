@@ -3,18 +3,22 @@
 //! Knows answers that go on by themselves. Must not know which event is due when.
 
 use wiretrial_net::clock::monotonic_ns;
+use wiretrial_proto::grpc::STATUS;
 use wiretrial_proto::sse::EVENT_STREAM;
 
 use super::codec::Codec;
-use super::{Answer, Open, StreamedConversation};
+use super::{Answer, Open, StreamedConversation, Told};
 use crate::conversation::due::{Teller, tell_due};
-use crate::conversation::published::event_of;
+use crate::conversation::published::{event_of, message_of};
 use crate::events::{Asked, EventStream, greet};
 use crate::hub::{Broadcast, Member};
 use crate::sink::{BACKLOG_LIMIT, Ending, Reply, Sink};
 
 /// A client whose windows hold back so many bytes of what is published is disconnected.
 const MOST_HELD: usize = 4 * BACKLOG_LIMIT;
+
+/// How calls end that are told what is published, when the server stops.
+const UNAVAILABLE: &[(&str, &[u8])] = &[(STATUS, b"14")];
 
 /// One stream of a connection.
 struct OneStream<'a, C> {
@@ -63,7 +67,7 @@ impl<C: Codec> StreamedConversation<C> {
         greet(&mut greeting);
         self.codec.content(stream, &greeting, false, sink.out);
         sink.end(reply);
-        self.open.push(Open { stream, answer: Answer::Subscription });
+        self.open.push(Open { stream, answer: Answer::Subscription(Told::Events) });
     }
 
     /// Sees to it that what is due of a stream of events, or published, is told.
@@ -75,7 +79,7 @@ impl<C: Codec> StreamedConversation<C> {
                     member.tell_at(due, stream);
                 }
             }
-            Some(Answer::Subscription) if !has_joined => {
+            Some(Answer::Subscription(_)) if !has_joined => {
                 member.join_broadcast();
                 self.has_joined = true;
             }
@@ -90,10 +94,13 @@ impl<C: Codec> StreamedConversation<C> {
             return sink.finish(Ending::Early);
         }
         for Open { stream, answer } in &self.open {
-            if matches!(answer, Answer::Subscription) {
+            if let Answer::Subscription(told) = answer {
                 let mut reply = sink.begin();
-                let event = event_of(message, &mut reply);
-                self.codec.content(*stream, &event, false, sink.out);
+                let bytes = match told {
+                    Told::Events => event_of(message, &mut reply),
+                    Told::Messages => message_of(message, &mut reply),
+                };
+                self.codec.content(*stream, &bytes, false, sink.out);
                 sink.end(reply);
             }
         }
@@ -122,8 +129,14 @@ impl<C: Codec> StreamedConversation<C> {
     /// Ends all of them.
     pub(super) fn end_events(&mut self, out: &mut Vec<u8>) {
         for Open { stream, answer } in &self.open {
-            if matches!(answer, Answer::Events(_) | Answer::Subscription) {
-                self.codec.content(*stream, b"", true, out);
+            match answer {
+                Answer::Subscription(Told::Messages) => {
+                    self.codec.trailers(*stream, UNAVAILABLE, out);
+                }
+                Answer::Events(_) | Answer::Subscription(Told::Events) => {
+                    self.codec.content(*stream, b"", true, out);
+                }
+                _ => {}
             }
         }
     }
