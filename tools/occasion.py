@@ -7,7 +7,8 @@ are kept in `results/occasions.jsonl.xz`, and pages stay on the first: over two 
 degree of freedom. From three on they are kept in `results/trials.jsonl.xz`, and `make results`
 makes the pages of all of them.
 
-Exit code 0: all were measured and kept; else that of the command that ended badly.
+Exit code 0: all were measured and kept, invalid trials among them; else that of the command that
+ended badly.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from tools.results import ROOT, STUDIES, with_trials
+from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
 from wiretrial.results import kept
 
 WIRETRIAL = Path(sys.executable).with_name("wiretrial")
@@ -57,7 +59,8 @@ def measure(study: Path, prefixes: list[str]) -> int:
             ["results", "export", str(results), "--format", "kept", "-o", str(exported)],
         ):
             ended = subprocess.run([str(WIRETRIAL), *command], check=False)
-            if ended.returncode:
+            # A trial that is invalid is kept as what it is; all of them were measured.
+            if ended.returncode not in (EXIT_GOOD, EXIT_INVALID):
                 sys.stderr.write(f"tools.occasion: trials so far are in {results}\n")
                 return ended.returncode
         sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")

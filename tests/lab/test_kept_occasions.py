@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,25 @@ def test_occasions_wait_until_there_are_enough_for_pages(tmp_path: Path) -> None
     assert occasion.settle(study, three) == first == occasion.newest(study)
     assert first.read_bytes() == three.read_bytes()
     assert not waiting.exists()
+
+
+@pytest.mark.parametrize(("code", "is_kept"), [(0, True), (4, True), (1, False), (130, False)])
+def test_an_occasion_with_invalid_trials_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, is_kept: bool
+) -> None:
+    study = tmp_path / "studies" / "study"
+    (study / "results").mkdir(parents=True)
+    with_occasions(1, study / kept.FILE)
+
+    def run(command: list[str], *, check: bool) -> subprocess.CompletedProcess[bytes]:
+        assert not check
+        if "export" in command:
+            with_occasions(2, Path(command[-1]))
+            return subprocess.CompletedProcess(command, 0)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(occasion, "ROOT", tmp_path)
+    monkeypatch.setattr(occasion, "STUDIES", study.parent)
+    monkeypatch.setattr(subprocess, "run", run)
+    assert occasion.measure(study, []) == (0 if is_kept else code)
+    assert (study / occasion.WAITING).exists() == is_kept
