@@ -73,6 +73,8 @@ enum State {
     Open,
     /// No: either side takes its leave. Replies still come.
     Leaving,
+    /// No, and none comes any more, which is to be told behind a message that has failed.
+    Left,
     /// No, and nothing that comes means anything.
     Closed,
 }
@@ -136,7 +138,7 @@ impl Http3Client {
     /// How many messages may be in flight at once: those that are, and those for which there are
     /// streams.
     pub fn room(&self) -> u32 {
-        if self.state == State::Leaving {
+        if self.state != State::Open {
             return 0;
         }
         let more = self.allowed.saturating_sub(u64::from(self.sent));
@@ -207,8 +209,10 @@ impl Http3Client {
         out: &mut Outgoing,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         let whole = input.len();
-        if self.state == State::Closed {
-            return Ok(Step { consumed: whole, event: None });
+        if let State::Left | State::Closed = self.state {
+            let before = std::mem::replace(&mut self.state, State::Closed);
+            let event = (before == State::Left).then_some(Event::Leaving);
+            return Ok(Step { consumed: whole, event });
         }
         match stream & 3 {
             0 => {
@@ -350,7 +354,7 @@ impl Http3Client {
                 Said::Leaving(first) => {
                     self.first_unprocessed = first;
                     self.state = State::Leaving;
-                    if self.is_done() {
+                    if self.is_over() {
                         self.state = State::Closed;
                         return Ok(Some(Event::Leaving));
                     }
@@ -360,10 +364,19 @@ impl Http3Client {
         Ok(None)
     }
 
-    /// Is every stream over that the server goes on with?
-    fn is_done(&self) -> bool {
+    /// Has either side taken its leave, and is every stream over that the server goes on with?
+    fn is_over(&self) -> bool {
         let first = key(self.first_unprocessed);
-        self.streams.iter().all(|exchange| first != 0 && exchange.key >= first)
+        let is_passed_over = |exchange: &Exchange| first != 0 && exchange.key >= first;
+        self.state == State::Leaving && self.streams.iter().all(is_passed_over)
+    }
+
+    /// A message has failed for what came on its stream.
+    fn failed(&mut self, tag: Tag, error: ProtocolError) -> Event<'static> {
+        if self.is_over() {
+            self.state = State::Left;
+        }
+        Event::Failed { tag, error }
     }
 
     /// The reply on this stream is complete.
@@ -383,16 +396,16 @@ impl Http3Client {
             out.reset(stream, ErrorCode::NoError as u64);
         }
         self.refused = 0;
-        let last = self.state == State::Leaving && self.is_done();
-        if last {
-            self.state = State::Closed;
-        }
         let status = call.map_or(Some(status), |call| self.status_of(call));
         let Some(status) = status else {
             let detail = "a reply without the status of its call: no grpc-status in its trailers";
             let error = ProtocolError::new(ErrorClass::NoStatus, detail);
-            return Some(Event::Failed { tag, error });
+            return Some(self.failed(tag, error));
         };
+        let last = self.is_over();
+        if last {
+            self.state = State::Closed;
+        }
         Some(Event::Reply(Reply { tag, status, kind: MessageKind::Body, payload, last }))
     }
 }

@@ -127,6 +127,26 @@ fn what_is_no_reply_to_a_call_fails_it_alone() {
     }
 }
 
+/// A reply that is none does not say that it was the last, and the connection has to end all the same.
+#[test]
+fn a_server_that_has_left_is_left_behind_a_reply_that_is_none() {
+    for last in [
+        vec![head(&[]), data(&message("x"))],
+        vec![headers(&[":status=200", "content-type=text/html"]), data("x")],
+    ] {
+        let said = [control(3, &[goaway(4)]), whole(0, &last)];
+        let seen = check(|| client(&[CALL]), &said);
+        let (failed, leaving) = seen.events.split_at(1);
+        assert!(failed[0].starts_with("failed 10 "), "{failed:?}");
+        assert_eq!(leaving, ["leaving"], "{last:?}");
+        let mut client = client(&[CALL]);
+        for (stream, bytes, fin) in &said {
+            play(&mut client, &[(*stream, &bytes[..], *fin)]);
+        }
+        assert_eq!((client.is_open(), client.room()), (false, 0), "nothing more is sent on it");
+    }
+}
+
 #[test]
 fn messages_in_gzip_are_told_as_they_were() {
     let plain = framed([&b"abcabcabcabc"[..], b"", b"one"]).unwrap();

@@ -106,7 +106,7 @@ impl Http3Client {
             if has_content {
                 out.reset(stream, code as u64);
             }
-            Event::Failed { tag: Tag::Number(number), error }
+            self.failed(Tag::Number(number), error)
         });
         Ok(Step { consumed, event })
     }
