@@ -6,8 +6,7 @@ use wiretrial_proto::sse::{NumberedEvent, ServerSent};
 
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
-use crate::reach::Reach;
-use crate::source::{Payloads, Verifier, excerpt};
+use crate::source::{Payloads, Publication, Verifier, excerpt};
 
 /// Numbers that leave out more events than this are none of ours.
 const MOST_MISSING: u64 = 1 << 20;
@@ -23,7 +22,8 @@ pub(super) struct Place<'s> {
     pub(super) next: &'s mut Option<u64>,
     pub(super) is_numbered: bool,
     pub(super) is_stamped: bool,
-    pub(super) reach: Option<&'s Reach>,
+    /// What it tells; none: nobody knows beforehand.
+    pub(super) published: Option<&'s Publication>,
     /// Now, and what the machine's clock says, nanoseconds.
     pub(super) at: (Nanos, u64),
 }
@@ -47,7 +47,7 @@ impl Place<'_> {
                     && let Some(delay) = reading.checked_sub(told.due_ns)
                 {
                     recorder.record(Metric::DeliveryTime, Nanos(delay));
-                    if self.reach.is_some_and(|reach| reach.one_more(told.number)) {
+                    if self.published.is_some_and(|it| it.reach.one_more(told.number)) {
                         recorder.record(Metric::ReachTime, Nanos(delay));
                     }
                 }
@@ -70,7 +70,7 @@ impl Place<'_> {
     ) -> Result<Option<NumberedEvent>, Wrong> {
         is_text(event)?;
         let told = if self.is_numbered {
-            Some(in_turn(event, self.reach.is_some(), self.next, recorder)?)
+            Some(in_turn(event, self.published, self.next, recorder)?)
         } else {
             None
         };
@@ -88,7 +88,7 @@ fn is_text(event: &ServerSent<'_>) -> Result<(), Wrong> {
 /// An event that has a number: does it come in its turn, and whole? Ids of what is published are its server's own.
 fn in_turn(
     event: &ServerSent<'_>,
-    is_published: bool,
+    published: Option<&Publication>,
     next: &mut Option<u64>,
     recorder: &mut Recorder,
 ) -> Result<NumberedEvent, Wrong> {
@@ -114,8 +114,11 @@ fn in_turn(
             format!("event {number} came where event {awaited} was due")
         });
     }
-    let is_named = is_published || event.id.is_empty() || event.id == number.to_string().as_bytes();
-    let is_whole = is_named && NumberedEvent::read(event.data).is_some();
+    let is_named =
+        published.is_some() || event.id.is_empty() || event.id == number.to_string().as_bytes();
+    // What is cut off behind its instant would still be one.
+    let has_all = published.is_none_or(|it| event.data.len() == it.size);
+    let is_whole = is_named && has_all && NumberedEvent::read(event.data).is_some();
     is_whole.then_some(told).ok_or_else(mismatch)
 }
 
@@ -128,4 +131,45 @@ fn is_right(
 ) -> Result<(), Wrong> {
     let checked = verifier.check(number, event.data, payloads);
     checked.map_err(|mismatch| (Class::Mismatch, mismatch.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::plan::PayloadPlan;
+    use crate::reach::Reach;
+
+    /// What comes of the first event of a stream that tells what is published, 64 bytes each: the right ones, and the
+    /// errors of each class.
+    fn come_to(data: &[u8]) -> (u64, Vec<(String, u64)>) {
+        let published = Publication { size: 64, reach: Arc::new(Reach::new(1)) };
+        let (mut since, mut next) = (None, Some(0));
+        let mut place = Place {
+            number: 0,
+            since: &mut since,
+            next: &mut next,
+            is_numbered: true,
+            is_stamped: true,
+            published: Some(&published),
+            at: (Nanos(9), 9),
+        };
+        let mut payloads = Payloads::new(&PayloadPlan::None);
+        let mut recorder = Recorder::default();
+        let event = ServerSent { kind: b"", data, id: b"" };
+        place.take(&event, &Verifier::Any, &mut payloads, &mut recorder);
+        let counters = recorder.counters(0, 0, 0);
+        (counters.ok, counters.errors.into_iter().collect())
+    }
+
+    #[test]
+    fn what_is_published_comes_with_all_of_its_bytes() {
+        for (size, is_right) in [(33, false), (63, false), (64, true), (65, false), (128, false)] {
+            let mut data = Vec::new();
+            NumberedEvent { number: 0, due_ns: 5 }.write(size, &mut data);
+            let wrong = (0, vec![("mismatch".to_owned(), 1)]);
+            assert_eq!(come_to(&data), if is_right { (1, Vec::new()) } else { wrong }, "{size}");
+        }
+    }
 }

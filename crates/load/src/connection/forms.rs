@@ -30,7 +30,7 @@ pub(super) fn hear<W>(
     let reading = streams.reading(now);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += piece.len() as u64;
-    let Some((stream, reach)) = streams.hearing(number) else { return };
+    let Some((stream, published)) = streams.hearing(number) else { return };
     if passes_over(stream, piece, received) {
         return;
     }
@@ -41,7 +41,7 @@ pub(super) fn hear<W>(
         next,
         is_numbered: *is_numbered,
         is_stamped: *is_stamped,
-        reach,
+        published,
         at: (now, reading),
     };
     let mut rest = piece;
@@ -99,7 +99,7 @@ pub(super) fn message<W>(
     let (reading, is_emitted) = (streams.reading(now), streams.form() == Form::Emitted);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += last.len() as u64;
-    let Some((stream, reach)) = streams.hearing(pending.number) else { return };
+    let Some((stream, published)) = streams.hearing(pending.number) else { return };
     let mut begun = std::mem::take(&mut stream.begun);
     let data = if begun.is_empty() {
         last
@@ -122,7 +122,7 @@ pub(super) fn message<W>(
         next: &mut stream.next,
         is_numbered: true,
         is_stamped: true,
-        reach,
+        published,
         at: (now, reading),
     };
     place.take(&ServerSent { kind: b"", data, id: b"" }, verifier, payloads, recorder);
@@ -140,13 +140,20 @@ pub(super) fn called<W>(
     let reading = streams.reading(now);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += piece.len() as u64;
-    let Some((stream, reach)) = streams.hearing(number) else { return };
+    let Some((stream, published)) = streams.hearing(number) else { return };
     if passes_over(stream, piece, received) {
         return;
     }
     let Stream { frames, begun, since, next, events, .. } = stream;
-    let at = (now, reading);
-    let mut place = Place { number, since, next, is_numbered: true, is_stamped: true, reach, at };
+    let mut place = Place {
+        number,
+        since,
+        next,
+        is_numbered: true,
+        is_stamped: true,
+        published,
+        at: (now, reading),
+    };
     let mut input = piece;
     loop {
         let part = match frames.next(&mut input) {
@@ -209,7 +216,7 @@ pub(super) fn polled<W>(
     let reading = streams.reading(now);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += last.len() as u64;
-    let Some((stream, reach)) = streams.hearing(pending.number) else { return false };
+    let Some((stream, published)) = streams.hearing(pending.number) else { return false };
     if stream.refused.is_some() {
         return false;
     }
@@ -228,7 +235,7 @@ pub(super) fn polled<W>(
         next: &mut stream.next,
         is_numbered: true,
         is_stamped: true,
-        reach,
+        published,
         at: (now, reading),
     };
     for event in &told.events {

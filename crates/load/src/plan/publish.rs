@@ -21,6 +21,8 @@ const MOST_PER_SECOND: f64 = 100_000.0;
 pub struct Publish {
     target: Target,
     rate: f64,
+    /// Data of each event, bytes.
+    size: usize,
     settle: Nanos,
     /// From the first event to the end of the load.
     lasts: Nanos,
@@ -63,13 +65,19 @@ impl Publish {
                 settle_ns / 1_000_000
             ));
         }
-        let target = publisher(document, target, bytes as usize)?;
-        Ok(Self { target, rate, settle, lasts, long_poll })
+        let size = bytes as usize;
+        let target = publisher(document, target, size)?;
+        Ok(Self { target, rate, size, settle, lasts, long_poll })
     }
 
     /// Do receivers poll?
     pub(crate) fn long_poll(&self) -> bool {
         self.long_poll
+    }
+
+    /// Data of each event, bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     /// From the begin of the load to the first event.

@@ -24,7 +24,7 @@ mod wire;
 pub use excerpt::excerpt;
 pub(crate) use long::LONG;
 pub use payload::Payloads;
-pub(crate) use streams::{Form, Refused, Stream, Streams};
+pub(crate) use streams::{Form, Publication, Refused, Stream, Streams};
 pub(crate) use talks::message_at;
 pub(crate) use template::number_in;
 pub use verify::{Mismatch, Progress, Verifier};

@@ -36,10 +36,18 @@ pub(crate) struct Streams {
     clock: Box<str>,
     /// What that clock said at offset 0 of the run, nanoseconds.
     origin: u64,
-    /// Who counts to how many of them each event has come, where all of them tell what is published; none: each tells
-    /// what its server likes.
-    reach: Option<Arc<Reach>>,
+    /// What all of them tell; none: each tells what its server likes.
+    publication: Option<Publication>,
     form: Form,
+}
+
+/// What is published.
+#[derive(Debug, Clone)]
+pub(crate) struct Publication {
+    /// Data of each event, bytes.
+    pub(crate) size: usize,
+    /// Who counts to how many receivers each has come.
+    pub(crate) reach: Arc<Reach>,
 }
 
 /// In what events are told.
@@ -101,8 +109,8 @@ impl Streams {
 
     /// The same, and all of them tell what is published from the begin of the load on.
     #[must_use]
-    pub(crate) fn telling_published(self, reach: Arc<Reach>) -> Self {
-        Self { reach: Some(reach), ..self }
+    pub(crate) fn telling(self, publication: Publication) -> Self {
+        Self { publication: Some(publication), ..self }
     }
 
     /// The same, and events are told so.
@@ -118,7 +126,7 @@ impl Streams {
 
     /// Do they tell what is published, which says its number and when it was due on this machine's clock?
     pub(crate) fn are_published(&self) -> bool {
-        self.reach.is_some()
+        self.publication.is_some()
     }
 
     /// The message with this number asks for a stream; what is told in its request as the last id of
@@ -146,10 +154,10 @@ impl Streams {
         self.open.get_mut(&number).map(|stream| &mut **stream)
     }
 
-    /// The same, and who counts how far an event has come.
-    pub(crate) fn hearing(&mut self, number: u64) -> Option<(&mut Stream, Option<&Reach>)> {
+    /// The same, and what it tells where that is published.
+    pub(crate) fn hearing(&mut self, number: u64) -> Option<(&mut Stream, Option<&Publication>)> {
         let stream = self.open.get_mut(&number)?;
-        Some((stream, self.reach.as_deref()))
+        Some((stream, self.publication.as_ref()))
     }
 
     /// Since when an event is awaited on an accepted stream.
@@ -255,6 +263,12 @@ impl Hasher for Spread {
 mod tests {
     use super::*;
 
+    /// Streams that tell events of 64 bytes to so many receivers.
+    fn telling(receivers: u32) -> Streams {
+        let reach = Arc::new(Reach::new(receivers));
+        Streams::new("clock", 0).telling(Publication { size: 64, reach })
+    }
+
     fn hear(streams: &mut Streams, number: u64, text: &str) {
         let stream = streams.get(number).expect("it is open");
         let mut rest = text.as_bytes();
@@ -295,12 +309,12 @@ mod tests {
 
     #[test]
     fn what_is_published_is_awaited_from_its_first_event_on() {
-        let mut streams = Streams::new("clock", 0).telling_published(Arc::new(Reach::new(2)));
+        let mut streams = telling(2);
         streams.ask(1);
-        let (stream, reach) = streams.hearing(1).expect("open");
+        let (stream, publication) = streams.hearing(1).expect("open");
         assert_eq!(stream.next, Some(0));
         stream.next = Some(7);
-        assert!(!reach.expect("counted").one_more(0));
+        assert!(!publication.expect("it is published").reach.one_more(0));
         streams.part(1, Nanos::ZERO);
         assert_eq!(streams.ask(2), None, "it has no id");
         assert_eq!(streams.get(2).expect("open").next, Some(7));
@@ -308,8 +322,7 @@ mod tests {
 
     #[test]
     fn polls_ask_behind_what_was_told_last() {
-        let streams = Streams::new("clock", 0).telling_published(Arc::new(Reach::new(1)));
-        let mut streams = streams.told_as(Form::Polls);
+        let mut streams = telling(1).told_as(Form::Polls);
         assert_eq!(streams.ask(1), None);
         streams.get(1).expect("open").after = b"70".to_vec();
         assert_eq!(streams.behind(1), Some(&b"70"[..]));

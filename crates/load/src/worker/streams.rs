@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::measure::Class;
 use crate::plan::{LoopPlan, PayloadPlan, Scheme};
 use crate::preflight::Setup;
-use crate::source::{Form, Payloads, Streams};
+use crate::source::{Form, Payloads, Publication, Streams};
 
 /// What messages of a plan carry, and the streams that they ask for, or when those of a call go.
 pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
@@ -30,8 +30,9 @@ pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
     }
     let (name, origin) = clock.identity();
     let mut streams = Streams::new(&name, origin);
-    if let Some(reach) = &setup.reach {
-        streams = streams.telling_published(Arc::clone(reach));
+    if let (Some(publish), Some(reach)) = (&setup.plan.publish, &setup.reach) {
+        let (size, reach) = (publish.size(), Arc::clone(reach));
+        streams = streams.telling(Publication { size, reach });
     }
     payloads.asking_for(match target.url.scheme {
         Scheme::Http if target.sse => streams,

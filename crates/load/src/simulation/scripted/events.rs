@@ -1,6 +1,6 @@
 //! Streams of events over HTTP/2: what comes, what is missing, and when a stream is asked for again.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wiretrial_proto::http2::ErrorCode;
 use wiretrial_proto::sse::NumberedEvent;
 
@@ -16,6 +16,11 @@ fn event(number: u64) -> Deed {
     NumberedEvent { number, due_ns: 0 }.write(40, &mut data);
     let text = [format!("id: {number}\ndata: ").as_bytes(), &data, b"\n\n"].concat();
     Deed::Say(text)
+}
+
+/// As long as those that are told.
+fn published() -> Value {
+    json!({"url": "http://127.0.0.1:9/publish", "rate": 100.0, "bytes": 40, "settle_ns": 0})
 }
 
 fn script(deeds: Vec<Vec<(u64, Deed)>>, duration: u64) -> Script {
@@ -76,7 +81,7 @@ fn each_copy_of_what_is_published_has_its_time_and_so_has_the_last_one() {
     let other = vec![(0, PLAIN), told(30, 0, 5), told(30, 1, 15), told(40, 3, 35), told(41, 1, 15)];
     let mut script = script(vec![one, other], 100);
     script.load = json!({"connections": 1, "depth": 2, "executor": {"kind": "hold"}});
-    script.publish = json!({"url": "http://127.0.0.1:9/publish", "rate": 100.0, "settle_ns": 0});
+    script.publish = published();
     let told = script.play();
     assert_eq!(told.recorded("delivery_time"), [1_000, 5_000, 5_000, 5_000, 6_000, 15_000, 25_000]);
     assert_eq!(told.recorded("reach_time"), [5_000, 15_000, 25_000], "one has not heard event 2");
@@ -91,7 +96,7 @@ fn each_copy_of_what_is_published_has_its_time_and_so_has_the_last_one() {
 fn what_was_published_before_a_stream_stood_is_missing() {
     let head = Deed::Head(200, &[("content-type", "text/event-stream")]);
     let mut script = script(vec![vec![(0, head), (10 * MS, event(2))]], 50);
-    script.publish = json!({"url": "http://127.0.0.1:9/publish", "rate": 100.0, "settle_ns": 0});
+    script.publish = published();
     let told = script.play();
     assert_eq!(told.summary.counters.errors.get("missing"), Some(&2));
     assert_eq!(told.summary.counters.ok, 1, "{:?}", told.summary.examples);
