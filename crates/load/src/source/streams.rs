@@ -132,10 +132,10 @@ impl Streams {
     /// The message with this number asks for a stream; what is told in its request as the last id of
     /// it, if anything.
     pub(crate) fn ask(&mut self, number: u64) -> Option<&[u8]> {
-        let (are_published, parted) = (self.are_published(), &mut self.parted);
+        let (are_published, form, parted) = (self.are_published(), self.form, &mut self.parted);
         let fresh = || parted.pop().unwrap_or_else(|| Stream::fresh(are_published));
         let stream = self.open.entry(number).or_insert_with(fresh);
-        stream.begin_again(are_published);
+        stream.begin_again(are_published, form);
         self.behind(number)
     }
 
@@ -167,7 +167,9 @@ impl Streams {
 
     /// The stream has ended: it is asked for again after a while.
     pub(crate) fn part(&mut self, number: u64, now: Nanos) {
-        let Some(stream) = self.open.remove(&number) else { return };
+        let Some(mut stream) = self.open.remove(&number) else { return };
+        // Whoever asks for it next has to be accepted first.
+        stream.since = None;
         let told = stream.decoder.retry_ms().map(|told| Nanos(told.saturating_mul(1_000_000)));
         let wait = told.unwrap_or(USUAL_RETRY).min(LONGEST_RETRY);
         self.rest_until = self.rest_until.max(now + wait);
@@ -219,13 +221,15 @@ impl Stream {
         Box::new(Self { next: are_published.then_some(0), ..Self::default() })
     }
 
-    fn begin_again(&mut self, are_published: bool) {
+    fn begin_again(&mut self, are_published: bool, form: Form) {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.begin_again();
         // A stream without ids has told nobody where it is; what it misses of what is published is missing.
         let next = self.next.filter(|_| are_published || !decoder.last_id().is_empty());
         let after = std::mem::take(&mut self.after);
-        *self = Self { decoder, after, next, ..Self::default() };
+        // A server may end a connection with each reply to a poll; the poll stands all the same.
+        let since = self.since.filter(|_| form == Form::Polls);
+        *self = Self { decoder, after, since, next, ..Self::default() };
     }
 }
 
@@ -328,6 +332,22 @@ mod tests {
         assert_eq!(streams.behind(1), Some(&b"70"[..]));
         streams.part(1, Nanos::ZERO);
         assert_eq!(streams.ask(2), Some(&b"70"[..]), "on another connection, too");
+    }
+
+    #[test]
+    fn a_poll_stands_over_connections_that_end_with_a_reply_and_no_other_stream_does() {
+        for (form, stands) in [(Form::Polls, true), (Form::Events, false), (Form::Calls, false)] {
+            let mut streams = telling(1).told_as(form);
+            streams.ask(1);
+            streams.get(1).expect("open").since = Some(Nanos(5));
+            // On the next connection the same message asks again.
+            streams.ask(1);
+            assert_eq!(streams.since(1), stands.then_some(Nanos(5)), "{form:?}");
+            streams.get(1).expect("open").since = Some(Nanos(7));
+            streams.part(1, Nanos(8));
+            streams.ask(2);
+            assert_eq!(streams.since(2), None, "{form:?}: it failed");
+        }
     }
 
     #[test]
