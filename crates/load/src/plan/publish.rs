@@ -133,9 +133,12 @@ fn publisher(
     if url.scheme != Scheme::Http || url.grpc {
         return wrong("publish.url: events are posted; use http:// or https://");
     }
-    let is_same = (&url.host, url.port) == (&heard.url.host, heard.url.port);
+    let is_same_host = url.host == heard.url.host;
+    let is_same = is_same_host && url.port == heard.url.port;
     let tls = url.secure.then(|| match &heard.tls {
-        Some(tls) => tls.clone(),
+        Some(tls) if is_same_host => tls.clone(),
+        // Its certificate has its own name.
+        Some(tls) => TlsPlan { server_name: url.host.clone(), ..tls.clone() },
         None => TlsPlan {
             insecure: false,
             ca_file: None,
@@ -175,4 +178,47 @@ fn publisher(
 
 fn wrong<T>(what: impl Into<String>) -> Result<T, PlanError> {
     Err(PlanError(what.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// How events are posted to this URL, where streams of `https://hear` are held that are verified by this name.
+    fn posted(url: &str, server_name: Option<&str>) -> Target {
+        let document = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": "https://hear:8443/subscribe",
+                "addresses": ["127.0.0.1:8443"],
+                "http": {"sse": true},
+                "tls": {"insecure": true, "server_name": server_name},
+            },
+            "load": {"connections": 1, "executor": {"kind": "hold"}},
+            "stop": {"duration_ns": 5_000_000_000_u64},
+            "publish": {"url": url, "rate": 10.0},
+        });
+        let plan = Plan::from_json(&document.to_string()).expect("a plan");
+        plan.of_publisher().expect("somebody publishes").target
+    }
+
+    #[test]
+    fn each_host_is_verified_by_its_own_name() {
+        for (url, server_name, verified, addresses) in [
+            ("https://hear:8443/publish", None, "hear", 1),
+            ("https://hear:8443/publish", Some("other"), "other", 1),
+            ("https://hear:9443/publish", Some("other"), "other", 0),
+            ("https://post/publish", None, "post", 0),
+            ("https://post/publish", Some("other"), "post", 0),
+        ] {
+            let target = posted(url, server_name);
+            let tls = target.tls.expect("TLS");
+            assert_eq!((tls.server_name.as_str(), tls.insecure), (verified, true), "{url}");
+            assert_eq!(target.addresses.len(), addresses, "{url}");
+        }
+        assert!(posted("http://hear/publish", None).tls.is_none());
+    }
 }
