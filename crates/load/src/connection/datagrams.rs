@@ -123,7 +123,8 @@ impl Connection {
         let Some(Link { transport: AnyTransport::Quic(quic), session }) = &mut self.link else {
             return;
         };
-        quic.stands(early);
+        // A connection that began early may have had no message to send by then.
+        quic.stands(if self.requests > 0 { early } else { Early::None });
         if !began {
             session.start(quic.out());
             quic.allow(session);

@@ -30,8 +30,8 @@ pub(crate) struct QuicTransport {
     is_stirred: bool,
     /// The driver tells when the socket takes more.
     awaits_room: bool,
-    /// What became of bytes that were sent before the handshake's end.
-    early: Early,
+    /// What became of messages that were sent before the handshake's end; none: it has not ended.
+    early: Option<Early>,
     /// The latest instant that it was told: time does not go backwards.
     latest: u64,
 }
@@ -53,7 +53,7 @@ impl QuicTransport {
             streams,
             is_stirred: true,
             awaits_room: false,
-            early: Early::None,
+            early: None,
             latest: now.0,
         })
     }
@@ -79,9 +79,9 @@ impl QuicTransport {
         self.client.connection().is_early()
     }
 
-    /// The handshake is over, and this came of what was sent before.
+    /// The handshake is over, and this came of messages that were sent before.
     pub(super) fn stands(&mut self, early: Early) {
-        self.early = early;
+        self.early = Some(early);
     }
 
     pub(super) fn resumed(&self) -> Option<bool> {
@@ -174,6 +174,8 @@ impl QuicTransport {
         let socket = self.client.socket_counters();
         let connection = self.client.connection().counters(now);
         let is_left = session.http3().is_some_and(|session| session.is_left());
+        // Before the handshake's end these are only what is assumed of any path.
+        let stood = u64::from(self.early.is_some());
         Http3Figures {
             goaways: is_left.into(),
             refused: 0,
@@ -186,13 +188,13 @@ impl QuicTransport {
             packets_lost: connection.packets_lost,
             congestion_events: connection.congestion_events,
             black_holes: connection.black_holes,
-            ended: 1,
-            congestion_windows: connection.congestion_window,
-            round_trips_ns: connection.rtt_ns,
-            largest_datagrams: connection.datagram_bytes.into(),
+            ended: stood,
+            congestion_windows: stood * connection.congestion_window,
+            round_trips_ns: stood * connection.rtt_ns,
+            largest_datagrams: stood * u64::from(connection.datagram_bytes),
             sends_held_ns: connection.write_blocked_ns,
-            early_accepted: u64::from(self.early == Early::Accepted),
-            early_refused: u64::from(self.early == Early::Refused),
+            early_accepted: u64::from(self.early == Some(Early::Accepted)),
+            early_refused: u64::from(self.early == Some(Early::Refused)),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Http3Figures {
     pub congestion_events: u64,
     /// How often datagrams of the largest size stopped to come through.
     pub black_holes: u64,
-    /// Connections that have ended: what is added up below is of their ends.
+    /// Connections that have stood and ended: what is added up below is of their ends.
     pub ended: u64,
     /// Their congestion windows, bytes.
     pub congestion_windows: u64,

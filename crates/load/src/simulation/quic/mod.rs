@@ -208,6 +208,12 @@ impl World {
         if let Some(class) = NEVER.iter().find(|class| counters.errors.contains_key(**class)) {
             return Err(format!("no wire does that: {class}, {:?}", played.summary.examples));
         }
+        // What begins early may end without having stood.
+        let ended = played.summary.http3.map_or(0, |it| it.ended);
+        let opened = played.summary.connections.opened;
+        if ended > opened || (ended < opened && !self.early_data) {
+            return Err(format!("{opened} connections stood, the paths of {ended} are told"));
+        }
         let is_quiet = self.path.is_quiet() && self.restarts_at.is_none();
         if is_quiet && failed > 0 {
             return Err(format!("nothing happened, and yet {:?}", counters.errors));
@@ -280,6 +286,20 @@ fn a_message_that_goes_with_the_handshake_takes_one_round_trip() {
     assert_eq!((figures.early_accepted, figures.early_refused), (2, 0));
 }
 
+/// A server is started anew while nothing is asked. Its client finds that by the next message, which fails, and connects
+/// again with a session to resume and nothing to send.
+#[test]
+fn a_connection_that_begins_early_and_sends_nothing_is_not_counted_as_early() {
+    let load = json!({"connections": 1, "executor": {"kind": "open", "rate": 1.0}});
+    let restarts_at = Some(300 * MS);
+    let world = World { early_data: true, load, restarts_at, ..World::quiet(true) };
+    let summary = world.hold().expect("it holds").summary;
+    assert_eq!((summary.counters.ok, summary.connections.opened), (2, 2));
+    assert_eq!(recorded(&summary, "resumed_time"), [20_000]);
+    let figures = summary.http3.expect("it is told");
+    assert_eq!((figures.early_accepted, figures.early_refused), (0, 0));
+}
+
 #[test]
 fn a_blackout_of_two_seconds_fails_nothing_where_the_time_allows() {
     let path = Path { dark: 575 * MS..2_575 * MS, ..Path::quiet(10 * MS) };
@@ -312,5 +332,8 @@ fn silence_for_good_ends_in_bounded_time() {
     let counters = &played.summary.counters;
     assert!(counters.ok > 0 && counters.ok <= facts.right, "{counters:?}, {}", facts.right);
     assert!(counters.errors.contains_key("timeout"), "{:?}", counters.errors);
+    // Those that were tried in vain afterwards have no path to tell of.
+    let ended = played.summary.http3.expect("it is told").ended;
+    assert_eq!((ended, played.summary.connections.opened), (2, 2));
     assert_eq!(played.open_sockets, 0);
 }
