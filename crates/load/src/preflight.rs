@@ -170,8 +170,7 @@ pub(crate) fn routes(plan: &Plan) -> Option<Arc<Routes>> {
 
 /// Who counts to how many receivers of a plan each published event has come; none: nothing is published.
 pub(crate) fn reach(plan: &Plan) -> Option<Arc<Reach>> {
-    let receivers = plan.load.connections * plan.load.depth;
-    plan.publish.as_ref().map(|_| Arc::new(Reach::new(receivers)))
+    plan.publish.as_ref().map(|_| Arc::new(Reach::new(plan.receivers())))
 }
 
 /// What is spoken, and the same in HTTP/2 where the server may pick it.

@@ -87,6 +87,11 @@ impl Publish {
 }
 
 impl Plan {
+    /// Who is to be told of what is published: a stream each, as many as a load may have messages in flight.
+    pub(crate) fn receivers(&self) -> u32 {
+        self.load.connections * self.load.depth
+    }
+
     /// The load of who publishes, beside this one's; none: nobody does. Events go one after the other, so that their
     /// order is that of their numbers.
     pub(crate) fn of_publisher(&self) -> Option<Self> {
@@ -220,5 +225,23 @@ mod tests {
             assert_eq!(target.addresses.len(), addresses, "{url}");
         }
         assert!(posted("http://hear/publish", None).tls.is_none());
+    }
+
+    #[test]
+    fn what_a_poll_is_answered_with_has_one_status() {
+        let told = |status: u16| {
+            let document = json!({
+                "schema": "wiretrial-plan",
+                "version": 1,
+                "target": {"url": "http://hear/next", "expect": {"status": status}},
+                "load": {"connections": 3, "executor": {"kind": "hold"}},
+                "stop": {"duration_ns": 5_000_000_000_u64},
+                "publish": {"url": "http://hear/publish", "rate": 10.0, "long_poll": true},
+            });
+            Plan::from_json(&document.to_string())
+        };
+        assert_eq!(told(200).expect("a plan").receivers(), 3);
+        let error = told(202).expect_err("another status").to_string();
+        assert!(error.starts_with("expect.status: "), "{error}");
     }
 }

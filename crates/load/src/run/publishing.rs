@@ -53,7 +53,7 @@ impl Publishing {
         clock: Monotonic,
     ) -> Result<Self, RunError> {
         let settle = plan.publish.as_ref().map(|publish| publish.settle()).unwrap_or_default();
-        let receivers = u64::from(plan.load.connections) * u64::from(plan.load.depth);
+        let receivers = u64::from(plan.receivers());
         // Behind those of the workers, if there is one more.
         let cpus = &plan.generator.cpus;
         let cpu = cpus.get(plan.generator.threads as usize % cpus.len().max(1)).copied();

@@ -55,6 +55,11 @@ pub(super) fn listeners(
                 .to_owned(),
         );
     }
+    if polls && target.expect.status != 200 {
+        return wrong(
+            "expect.status: what a poll is answered with has status 200; leave it out".to_owned(),
+        );
+    }
     are_held(target, load, stop)
 }
 
