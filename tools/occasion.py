@@ -22,10 +22,9 @@ from pathlib import Path
 from tools.results import ROOT, STUDIES, with_trials
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
 from wiretrial.results import kept
+from wiretrial.stats.occasions import ENOUGH
 
 WIRETRIAL = Path(sys.executable).with_name("wiretrial")
-ENOUGH = 3
-"""Occasions from which on pages are made of all of them."""
 WAITING = "results/occasions.jsonl.xz"
 """Below a study's folder: occasions that are not enough yet, the first among them."""
 

@@ -7,7 +7,8 @@ these is a defect of wiretrial, and shows as one.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from typing import Self
 
 from wiretrial import redaction
@@ -135,6 +136,20 @@ class MeasurementInvalid(WiretrialError):
     """Something was measured, and can't be published as the subject's."""
 
     exit_code = EXIT_INVALID
+
+
+@contextmanager
+def reworded(word: Callable[[str], str]) -> Iterator[None]:
+    """Has failures of the engine told in other words; what they are they stay.
+
+    Not those for want of limits, which say nothing of a target.
+    """
+    try:
+        yield
+    except LimitsTooLow:
+        raise
+    except EngineFailed as error:
+        raise type(error)(word(error.message), error.remedy, error.exit_code) from error
 
 
 def _without(words: Sequence[str], flags: Set[str]) -> Iterator[str]:

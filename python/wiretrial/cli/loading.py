@@ -9,7 +9,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,9 +43,9 @@ from wiretrial.errors import (
     EXIT_GOOD,
     EXIT_INVALID,
     EXIT_SIGNAL,
-    EngineFailed,
     LimitsTooLow,
     UsageProblem,
+    reworded,
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.observers import address, opening
@@ -61,7 +61,6 @@ from wiretrial.traffic.compiler import is_traffic
 from wiretrial.words import CALLS
 
 if TYPE_CHECKING:
-    from wiretrial.calls.methods import Method
     from wiretrial.cli.grpc_wanted import Call
 
 FAILED = ("invalid", "overloaded")
@@ -354,7 +353,9 @@ def run_one(
     name = f"{wanted.file} at {target.url}" if wanted.file else target.url
     metrics = metrics or Metrics(None)
     metrics.begin(study="load", scenario=name, trial=1, subject=target.url)
-    with _naming(wanted.method), _watching(parts, plan, rest_s) as watching:
+    method = wanted.method
+    naming = reworded(method.named) if method else contextlib.nullcontext()
+    with naming, _watching(parts, plan, rest_s) as watching:
         with (
             Recording(
                 engine,
@@ -398,22 +399,8 @@ def run_one(
     return _named(trial, wanted), interrupt.number
 
 
-@contextlib.contextmanager
-def _naming(method: Method | None) -> Iterator[None]:
-    """Has failures of calls name fields, where the engine knows their numbers."""
-    try:
-        yield
-    except LimitsTooLow:
-        raise
-    except EngineFailed as error:
-        if method is None:
-            raise
-        kind = type(error)
-        raise kind(method.named(error.message), error.remedy, error.exit_code) from error
-
-
 def _named(trial: Trial, wanted: Wanted) -> Trial:
-    """The same of the record of calls; the first reply is shown as JSON, and not in bytes."""
+    """Names fields in the record of calls; the first reply is shown as JSON, and not in bytes."""
     method, start, summary = wanted.method, trial.start, trial.summary
     if method is None:
         return trial

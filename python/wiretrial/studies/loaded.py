@@ -5,12 +5,13 @@ Knows how a case and its server become a plan; must not know what comes before o
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Generator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 from wiretrial import plan_grpc
-from wiretrial.errors import EngineFailed, EveryMessageFailed, LimitsTooLow
+from wiretrial.errors import EveryMessageFailed, reworded
 from wiretrial.machine import listeners
 from wiretrial.observers.address import Process
 from wiretrial.observers.watching import Watching
@@ -40,7 +41,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         if running
         else listeners.of_url(plan.target.url, over_udp=plan.target.http.over_udp)
     )
-    with _naming(case), _watching(stand, plan) as watching:
+    with reworded(partial(_named, case=case)), _watching(stand, plan) as watching:
         with Recording(
             bench.engine,
             plan,
@@ -83,19 +84,6 @@ def _watching(stand: Stand, plan: Plan) -> AbstractContextManager[Watching | Non
 
 def _part(name: str, pid: int) -> Process:
     return Process(name, f"pid:{pid}", pid)
-
-
-@contextmanager
-def _naming(case: Case) -> Iterator[None]:
-    """Has failures of calls name fields, where the engine knows their numbers."""
-    try:
-        yield
-    except LimitsTooLow:
-        raise
-    except EngineFailed as error:
-        if not case.fields:
-            raise
-        raise EngineFailed(_named(error.message, case), error.remedy, error.exit_code) from error
 
 
 def _named(text: str, case: Case) -> str:
