@@ -11,6 +11,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.plan import SequencePayload
 from wiretrial.studies import calibration, floors
 from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects.spec import Protocol
 
 SETUP = """
 title = "t"
@@ -76,6 +77,14 @@ def test_early_data_waits_for_no_set_up(tmp_path: Path) -> None:
     resumed, early = plain(expanded(tmp_path, SETUP + OVER_3 + far + ways))
     assert floors.round_trips(resumed) == 2
     assert floors.round_trips(early) == 1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "trips"),
+    [("http", 1), ("https", 2), ("h3", 1), ("grpc", 2), ("grpcs", 3), ("wss", 3)],
+)
+def test_a_set_up_crosses_the_path_so_often(protocol: Protocol, trips: int) -> None:
+    assert floors.setup_round_trips(protocol) == trips
 
 
 def test_the_generator_s_ceiling_is_that_of_the_same_handshakes(tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ pub enum Tag {
 /// What a client's session reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The handshake is done; messages may follow.
+    /// The handshake is done; messages may follow. Where they could before, [`room`](ClientSession::room) may have
+    /// changed.
     Open,
     /// [`room`](ClientSession::room) has changed.
     Room,

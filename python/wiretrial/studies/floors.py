@@ -10,7 +10,7 @@ from wiretrial.plan import SECURE, ClosedLoop
 from wiretrial.stats.floor import Demand, Floor, floor
 from wiretrial.studies.spec import Browsing, Case
 from wiretrial.subjects.spec import Protocol
-from wiretrial.words import QUIC
+from wiretrial.words import CALLS, QUIC
 
 
 def told(case: Case) -> Case:
@@ -53,11 +53,13 @@ def _of_browser(case: Case, browsing: Browsing) -> Floor | None:
 
 def setup_round_trips(protocol: Protocol) -> int:
     """How often a connection's set-up crosses the path and comes back: TCP, TLS 1.3, an upgrade,
-    and the greeting of Socket.IO, which is answered. QUIC has TLS in its own set-up."""
+    the greeting of Socket.IO, which is answered, and the server's settings of HTTP/2, for which
+    calls wait and requests don't. QUIC has TLS in its own set-up."""
     if protocol == QUIC:
         return 1
     upgraded = "ws" in protocol
-    return 1 + (protocol in SECURE) + upgraded + protocol.startswith("socketio")
+    greeted = protocol.startswith("socketio") or protocol in CALLS
+    return 1 + (protocol in SECURE) + upgraded + greeted
 
 
 def _setup_ns(case: Case) -> int:

@@ -65,6 +65,26 @@ fn what_a_server_did_not_process_before_it_left_goes_again() {
     }
 }
 
+/// The first requests of each go before the server has said anything.
+#[test]
+fn a_connection_for_each_few_requests_gets_every_reply() {
+    let rig = Rig::new(Script::default());
+    for scheme in SCHEMES {
+        for each in [1, 8] {
+            let mut plan = plan(&rig, scheme, 160);
+            plan["load"] = json!({
+                "connections": 4, "depth": each, "requests_per_connection": each,
+            });
+            let outcome = checked(&plan);
+            assert_eq!(outcome.summary.counters.ok, 160, "{scheme}: {:?}", outcome.errors());
+            let opened = outcome.summary.connections.opened;
+            assert!(opened >= 160 / each, "{scheme} {each}: {opened}");
+            let settings = outcome.histogram("settings_time").map(|times| times.len());
+            assert_eq!(settings, Some(opened), "{scheme} {each}");
+        }
+    }
+}
+
 #[test]
 fn wrong_replies_are_found_among_right_ones() {
     for (fault, class) in [("wrong@7", "mismatch"), ("status@7", "status")] {

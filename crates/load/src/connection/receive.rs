@@ -155,8 +155,11 @@ impl Connection {
         }
         match event {
             Event::Open => {
+                // Where messages went before the server said anything, it is what the server allows that is new.
+                let stood = self.state == State::Ready;
                 self.opened(received.at, expected.recorder);
-                received.opened = self.greetings == 0;
+                received.room_changed |= stood;
+                received.opened |= !stood && self.greetings == 0;
             }
             Event::Room => {
                 self.record_upgrades(expected.recorder);

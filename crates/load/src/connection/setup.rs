@@ -111,8 +111,8 @@ impl Connection {
         Ok(is_open)
     }
 
-    /// The protocol's own handshake is over: over HTTP/2 the server's settings have come, and WebSockets on streams stand,
-    /// over HTTP/3, too.
+    /// The protocol's own handshake is over: over HTTP/2 the server's settings have come, which requests may have gone
+    /// before, and WebSockets on streams stand, over HTTP/3, too.
     pub(super) fn opened(&mut self, now: Nanos, recorder: &mut Recorder) {
         let session = self.link.as_ref().map(|link| &link.session);
         let settled = match session {

@@ -77,6 +77,14 @@ impl Protocol {
         matches!(self, Self::Http2(_) | Self::WebSockets(_))
     }
 
+    /// Messages may go at once, before the server has said anything, where clients of the protocol do so (HTTP/2). Call it
+    /// before the session starts.
+    pub(crate) fn hasten(&mut self) {
+        if let Self::Http2(session) = self {
+            session.hasten();
+        }
+    }
+
     /// Where it is a session of streams that are the transport's.
     pub(crate) fn http3(&mut self) -> Option<&mut Http3Session> {
         match self {

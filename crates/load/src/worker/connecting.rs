@@ -57,6 +57,7 @@ impl<M: Machine> Worker<M> {
     /// Asks for a connection.
     pub(super) fn connect(&mut self, index: u32, now: Nanos) {
         let number = (self.share.first_connection + index) as usize;
+        let is_in_load = self.is_in_load();
         let setup = &self.setup;
         let sources = &setup.plan.target.sources;
         let spec = ConnectSpec {
@@ -80,7 +81,10 @@ impl<M: Machine> Worker<M> {
                 // Of a conversation alone, whose user has the connection for itself.
                 let users = self.users.as_mut().filter(|users| users.converse());
                 let opening = users.and_then(|users| users.opening(index, front));
-                let session = setup.factory.make(number as u32, entropy, opening);
+                let mut session = setup.factory.make(number as u32, entropy, opening);
+                if is_in_load {
+                    session.hasten();
+                }
                 let greetings = setup.plan.target.greetings;
                 connection.begin(Link { transport, session }, greetings, now);
                 if connection.begins_early() {
@@ -95,6 +99,12 @@ impl<M: Machine> Worker<M> {
                 self.end(index, ending, now);
             }
         }
+    }
+
+    /// Messages are sent, or were: a connection that is opened now is waited for. Those that are opened before have the
+    /// time to hear what the server allows.
+    fn is_in_load(&self) -> bool {
+        matches!(self.stage, Stage::Load { .. } | Stage::Drain { .. })
     }
 
     /// TCP's own set-up is over, well or badly.
@@ -147,6 +157,8 @@ impl<M: Machine> Worker<M> {
             self.slots.set_available(index, true);
         }
         self.turns.has_room(index);
+        // What goes again, or waited for the connection, is not stamped anew.
+        self.connections[index as usize].went_at(now);
         self.flush(index, now);
     }
 

@@ -21,6 +21,10 @@ use crate::{
     Scratch, Step, Tag,
 };
 
+/// Streams that may be open before the peer has said how many. No limit holds until then (RFC 9113 section 6.5.2); this
+/// many are what browsers open.
+const FIRST_STREAMS: u32 = 100;
+
 /// HTTP/2 as a client speaks it, one connection.
 #[derive(Debug)]
 pub struct Http2Client {
@@ -28,6 +32,8 @@ pub struct Http2Client {
     requests: Arc<[Http2Request]>,
     /// Some of them are calls of gRPC, whose replies have messages.
     has_calls: bool,
+    /// Requests follow at once.
+    hastens: bool,
     state: State,
     /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
@@ -52,6 +58,8 @@ pub struct Http2Client {
 enum State {
     /// Not yet: the peer's settings have not come.
     Opening,
+    /// They have not come either, and requests go by what holds without them.
+    Early,
     Open,
     /// No: either side takes its leave. Replies still come.
     Leaving,
@@ -73,6 +81,7 @@ impl Http2Client {
         Self {
             connection: Connection::new(Side::Client, limits),
             has_calls: requests.iter().any(|request| request.whole.is_call()),
+            hastens: false,
             requests,
             state: State::Opening,
             tells_heads: true,
@@ -84,6 +93,13 @@ impl Http2Client {
             block: Vec::new(),
             packed: Packed::default(),
         }
+    }
+
+    /// Requests may follow right behind what the session begins with, before the peer's settings have come (RFC 9113
+    /// section 3.4): up to 100 of them, with the windows and the table that hold until then. Without effect where there
+    /// are calls of gRPC, whose clients wait for the settings. Call it before the session starts.
+    pub fn hasten(&mut self) {
+        self.hastens = !self.has_calls;
     }
 
     /// What comes from here on came at this instant, nanoseconds; what was encoded before went out
@@ -110,16 +126,21 @@ impl ClientSession for Http2Client {
     fn start(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(PREFACE);
         self.connection.start(out);
+        if self.hastens {
+            self.state = State::Early;
+        }
     }
 
+    #[inline]
     fn is_open(&self) -> bool {
-        self.state == State::Open
+        matches!(self.state, State::Early | State::Open)
     }
 
     fn room(&self) -> u32 {
         match self.state {
             // Who takes its leave looks at nothing more: what is to be asked waits for the next connection.
             State::Leaving => 0,
+            State::Early => FIRST_STREAMS,
             _ => self.connection.peer.max_concurrent_streams,
         }
     }
@@ -136,7 +157,7 @@ impl ClientSession for Http2Client {
         self.encode(&Message::new(first, payload), out);
         let second = first.wrapping_add(1);
         // A block of its own may say what is said once, and so does the one that fills the peer's table.
-        if self.block.is_empty() && self.table == before && self.state == State::Open {
+        if self.block.is_empty() && self.table == before && self.is_open() {
             let request = &self.requests[0].whole;
             let asked = |place: u32| Asked::of(second.wrapping_add(place.into()), request);
             if self.connection.ask_again((others, asked), payload.len(), begin, out) {
@@ -211,7 +232,10 @@ impl ClientSession for Http2Client {
                 Some(Happened::Reset { id, code }) => self.reset(id, code),
                 Some(Happened::Room) => Some(Event::Room),
                 Some(Happened::Settled) => {
-                    self.state = State::Open;
+                    // After a request that is the connection's last, no other may follow.
+                    if self.state != State::Leaving {
+                        self.state = State::Open;
+                    }
                     Some(Event::Open)
                 }
                 Some(Happened::Leaving) => self.leaving(),
@@ -267,9 +291,11 @@ impl ClientSession for Http2Client {
         let before = std::mem::replace(&mut self.state, State::Closed);
         let detail = match before {
             State::Closed => return Ok(None),
-            _ if before != State::Opening && self.connection.is_idle() => return Ok(None),
-            State::Opening => "the server ended the connection before it spoke HTTP/2",
-            State::Open | State::Leaving => "the connection ended inside a reply",
+            _ if !self.connection.is_settled() => {
+                "the server ended the connection before it spoke HTTP/2"
+            }
+            _ if self.connection.is_idle() => return Ok(None),
+            _ => "the connection ended inside a reply",
         };
         Err(ProtocolError::new(ErrorClass::Truncated, detail))
     }

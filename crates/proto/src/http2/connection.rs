@@ -385,6 +385,11 @@ impl<M: Default> Connection<M> {
         self.streams.messages().map(|(id, _)| id)
     }
 
+    /// Have the peer's first settings come?
+    pub(super) fn is_settled(&self) -> bool {
+        self.reading.is_settled
+    }
+
     /// Has neither side begun anything that is not over?
     pub(super) fn is_idle(&self) -> bool {
         self.streams.is_empty() && !self.reading.is_inside()

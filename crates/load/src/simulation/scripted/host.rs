@@ -2,7 +2,7 @@
 //!
 //! Knows which deed is due on which stream. Must not know the client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wiretrial_net::simulation::{Closed, Outcome, Peers, Wires};
@@ -14,6 +14,8 @@ use super::{Deed, Script};
 
 /// Of the tokens of calls: look at what came.
 const READ: u64 = u64::MAX;
+/// The same: the bytes that left first are here.
+const ARRIVED: u64 = READ - 1;
 
 /// When, nanoseconds, and what.
 type Log = Arc<Mutex<Vec<(u64, String)>>>;
@@ -23,6 +25,7 @@ pub(super) struct Host {
     deeds: Vec<Vec<(u64, Deed)>>,
     limits: Http2Limits,
     reads_after: u64,
+    way: u64,
     log: Log,
     /// By socket.
     lines: BTreeMap<u32, Line>,
@@ -38,14 +41,21 @@ pub(super) struct Host {
 struct Line {
     codec: Http2Server,
     carry: Vec<u8>,
+    /// What has left the client and is not here.
+    on_its_way: VecDeque<Vec<u8>>,
 }
 
 impl Host {
     pub(super) fn new(script: &Script, log: Log) -> Self {
         Self {
             deeds: script.deeds.clone(),
-            limits: Http2Limits { stream_window: script.window, ..Http2Limits::default() },
+            limits: Http2Limits {
+                stream_window: script.window,
+                max_streams: script.streams,
+                ..Http2Limits::default()
+            },
             reads_after: script.reads_after,
+            way: script.way,
             log,
             lines: BTreeMap::new(),
             on_message: script.on_message.clone(),
@@ -60,8 +70,18 @@ impl Host {
     }
 
     fn read(&mut self, wires: &mut Wires, socket: u32) {
+        let came = wires.take(socket, usize::MAX);
+        self.hear(wires, socket, &came);
+    }
+
+    fn arrived(&mut self, wires: &mut Wires, socket: u32) {
+        let came = self.lines.get_mut(&socket).and_then(|line| line.on_its_way.pop_front());
+        self.hear(wires, socket, &came.unwrap_or_default());
+    }
+
+    fn hear(&mut self, wires: &mut Wires, socket: u32, came: &[u8]) {
         let Some(mut line) = self.lines.remove(&socket) else { return };
-        line.carry.extend(wires.take(socket, usize::MAX));
+        line.carry.extend_from_slice(came);
         let (mut scratch, mut out, mut offset) = (Scratch::new(), Vec::new(), 0);
         loop {
             let step = line.codec.receive(&line.carry[offset..], &mut scratch, &mut out);
@@ -93,7 +113,7 @@ impl Host {
             }
         }
         line.carry.drain(..offset);
-        wires.deliver(socket, 0, out);
+        wires.deliver(socket, self.way, out);
         self.lines.insert(socket, line);
     }
 
@@ -135,10 +155,10 @@ impl Host {
                 out.extend_from_slice(&last.to_be_bytes());
                 out.extend_from_slice(&[0; 4]);
             }
-            Deed::Finish => wires.finish(socket, 0),
-            Deed::Break => wires.reset(socket, 0, true),
+            Deed::Finish => wires.finish(socket, self.way),
+            Deed::Break => wires.reset(socket, self.way, true),
         }
-        wires.deliver(socket, 0, out);
+        wires.deliver(socket, self.way, out);
     }
 }
 
@@ -148,13 +168,17 @@ impl Peers for Host {
     }
 
     fn connecting(&mut self, wires: &mut Wires, socket: u32, _: u32, _: Key) {
-        wires.settle(socket, 0, Outcome::Accepted);
-        let codec = Http2Server::new(self.limits);
-        self.lines.insert(socket, Line { codec, carry: Vec::new() });
+        wires.settle(socket, 2 * self.way, Outcome::Accepted);
+        let (codec, carry) = (Http2Server::new(self.limits), Vec::new());
+        self.lines.insert(socket, Line { codec, carry, on_its_way: VecDeque::new() });
     }
 
     fn received(&mut self, wires: &mut Wires, socket: u32) {
-        if self.reads_after == 0 {
+        if self.way > 0 {
+            let Some(line) = self.lines.get_mut(&socket) else { return };
+            line.on_its_way.push_back(wires.take(socket, usize::MAX));
+            wires.call(socket, self.way, ARRIVED);
+        } else if self.reads_after == 0 {
             self.read(wires, socket);
         } else {
             wires.call(socket, self.reads_after, READ);
@@ -162,13 +186,17 @@ impl Peers for Host {
     }
 
     fn closed(&mut self, wires: &mut Wires, socket: u32, _: Closed) {
-        if self.reads_after == 0 {
+        if self.reads_after == 0 && self.way == 0 {
             self.read(wires, socket);
         }
         self.lines.remove(&socket);
     }
 
     fn called(&mut self, wires: &mut Wires, socket: u32, token: u64) {
-        if token == READ { self.read(wires, socket) } else { self.act(wires, socket, token) }
+        match token {
+            READ => self.read(wires, socket),
+            ARRIVED => self.arrived(wires, socket),
+            token => self.act(wires, socket, token),
+        }
     }
 }

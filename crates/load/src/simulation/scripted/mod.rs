@@ -3,6 +3,7 @@
 //! Knows what a script is, and how its world is played. Must not know what must come of it: that is the tests'.
 
 mod calls;
+mod early;
 mod events;
 mod host;
 mod packed;
@@ -52,8 +53,12 @@ pub(super) struct Script {
     pub(super) on_message: Vec<Vec<(u64, Deed)>>,
     /// Bytes that the server takes on a stream before it allows more.
     pub(super) window: u32,
+    /// Streams that the server lets be open at once on a connection.
+    pub(super) streams: u32,
     /// So long after bytes came the server looks at them.
     pub(super) reads_after: u64,
+    /// So long each byte is on its way, in either direction; where it is, the server looks at once.
+    pub(super) way: u64,
     /// Members of the plan's target, beside its URL.
     pub(super) target: Value,
     pub(super) load: Value,
@@ -69,7 +74,9 @@ impl Default for Script {
             deeds: Vec::new(),
             on_message: Vec::new(),
             window: 1 << 20,
+            streams: u32::MAX,
             reads_after: 0,
+            way: 0,
             target: json!({
                 "url": "http://127.0.0.1:9/page",
                 "http": {"version": "2"},

@@ -8,7 +8,7 @@ use crate::measure::http2::Http2Figures;
 use crate::simulation::scenario::MS;
 
 /// A right answer, whole, after so many milliseconds.
-fn answered(after: u64) -> Vec<(u64, Deed)> {
+pub(super) fn answered(after: u64) -> Vec<(u64, Deed)> {
     vec![(after * MS, Deed::Head(200, &[])), (after * MS, Deed::End(b"here".to_vec()))]
 }
 

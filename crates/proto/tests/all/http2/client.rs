@@ -44,7 +44,7 @@ pub(super) fn three() -> Http2Client {
     client(Http2Limits::default(), false, 3).0
 }
 
-fn ok(stream: u32, content: &str) -> Vec<u8> {
+pub(super) fn ok(stream: u32, content: &str) -> Vec<u8> {
     [headers(0, stream, &[":status=200"]), frame(DATA, END, stream, content.as_bytes())].concat()
 }
 

@@ -11,8 +11,8 @@ use super::frames::*;
 /// The setting by which a server says how much its table holds.
 const TABLE_SIZE: u16 = 1;
 
-/// A client that may ask, of a server with these settings.
-fn open(entries: &[(u16, u32)]) -> Http2Client {
+/// A client that has not begun.
+fn fresh() -> Http2Client {
     let text = |text| vec![HeadPart::Text(text)];
     let headers = [
         ("Accept", text("text/html, */*;q=0.8")),
@@ -21,8 +21,12 @@ fn open(entries: &[(u16, u32)]) -> Http2Client {
     ];
     let (target, length) = (text("/a"), PayloadLength::None);
     let request = Http2Request::keeping("http", "GET", &target, "h", &headers, false, length);
-    let mut client = Http2Client::new(Arc::from([request.unwrap()]), Http2Limits::default());
-    let (mut out, mut scratch) = (Vec::new(), Scratch::new());
+    Http2Client::new(Arc::from([request.unwrap()]), Http2Limits::default())
+}
+
+/// A client that may ask, of a server with these settings.
+fn open(entries: &[(u16, u32)]) -> Http2Client {
+    let (mut client, mut out, mut scratch) = (fresh(), Vec::new(), Scratch::new());
     client.start(&mut out);
     let first = settings(entries);
     let step = client.receive(&first, &mut scratch, &mut out).unwrap();
@@ -81,4 +85,21 @@ fn a_table_that_shrinks_later_is_given_up() {
     assert_eq!(told(&out), wanted);
     assert!(before[1] + 20 < after[1], "{before:?} {after:?}");
     assert_eq!(after[0], after[1] + 1);
+}
+
+/// What holds before a server has said anything are 4,096 bytes.
+#[test]
+fn a_server_that_says_behind_the_first_requests_that_it_has_less_room_is_given_no_more() {
+    let (mut client, mut out) = (fresh(), Vec::new());
+    client.hasten();
+    client.start(&mut Vec::new());
+    let before = ["one", "two"].map(|trace| ask(&mut client, trace, &mut out));
+    let (first, mut scratch, mut ignored) =
+        (settings(&[(TABLE_SIZE, 0)]), Scratch::new(), Vec::new());
+    client.receive(&first, &mut scratch, &mut ignored).unwrap();
+    let after = ["six", "ten"].map(|trace| ask(&mut client, trace, &mut out));
+    let wanted = [asked(1, "one"), asked(3, "two"), asked(5, "six"), asked(7, "ten")];
+    assert_eq!(told(&out), wanted);
+    assert!(before[1] + 20 < before[0] && before[1] + 20 < after[1], "{before:?} {after:?}");
+    assert_eq!(after[0], after[1] + 1, "it says once that the table is not used");
 }

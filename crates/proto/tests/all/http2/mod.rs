@@ -6,6 +6,7 @@ mod alike;
 mod calls;
 mod client;
 mod connects;
+mod early;
 mod frames;
 mod keeping;
 mod packed;
