@@ -11,8 +11,9 @@ from hdrh.histogram import HdrHistogram
 
 from tests.report.synthetic import DEMO, demo_trials, one_trial
 from wiretrial import warnings
-from wiretrial.plan import GeneratorSettings
-from wiretrial.results.model import BY_COST, Judgement, Trial, Window
+from wiretrial.plan import GeneratorSettings, Http
+from wiretrial.results.model import BY_COST, Judgement, Machine, Trial, Window
+from wiretrial.results.observation import EmulatedLink, Isolation
 from wiretrial.snapshot import Blocked, Connections, Generator
 from wiretrial.warnings import CATALOGUE, Code
 
@@ -195,3 +196,57 @@ def test_few_trials() -> None:
     assert (some.code, some.message) == ("few-trials", "few usable trials: A 4")
     (each,) = warnings.of_study({"A": 2, "B": 2})
     assert each.message == "only 2 usable trials of each scenario"
+
+
+LINK = EmulatedLink(
+    name="loss=1%", up="loss=1%", down="loss=1%", seed=1, carrier="engine", realtime=True
+)
+TCP_CONTROL = "net.ipv4.tcp_congestion_control"
+
+
+def over(
+    trial: Trial,
+    http: Http,
+    control: str | None = None,
+    *,
+    group: str = "main",
+    link: EmulatedLink | None = LINK,
+) -> Trial:
+    """The trial over this version of HTTP, on a machine with `reno`.
+
+    `control` is that of its server's namespace.
+    """
+    assert trial.subject is not None
+    settings = ((TCP_CONTROL, control),) if control else ()
+    there = Isolation(kind="link" if link else "namespace", settings=settings, link=link)
+    target = trial.plan.target.model_copy(update={"http": http})
+    return trial.model_copy(
+        update={
+            "scenario": trial.scenario.model_copy(update={"group": group}),
+            "subject": trial.subject.model_copy(update={"isolation": there}),
+            "plan": trial.plan.model_copy(update={"target": target}),
+            "machine": Machine(facts={"sysctls": {TCP_CONTROL: "reno"}}),
+        }
+    )
+
+
+def test_another_congestion_control_of_tcp_is_told_where_it_is_compared_with_http_3(
+    trial: Trial,
+) -> None:
+    quic = over(trial, Http(version="3"), "bbr")
+    one, two = Http(), Http(version="2")
+    (found,) = warnings.of_controls([quic, over(trial, two, "bbr")])
+    assert found.code == "unlike-congestion"
+    assert "TCP had the congestion control bbr, and HTTP/3 cubic" in found.message
+    # What the namespace does not tell is the machine's.
+    (found,) = warnings.of_controls([quic, over(trial, one), over(trial, two, "bbr")])
+    assert "bbr and reno" in found.message
+    for others in (
+        [over(trial, two, "cubic")],
+        [over(trial, two, "bbr", group="other")],
+        [over(trial, two, "bbr", link=None)],
+        [],
+    ):
+        assert warnings.of_controls([quic, *others]) == ()
+    assert warnings.of_controls([over(trial, two, "bbr")]) == ()
+    assert warnings.of_controls([trial.model_copy(update={"subject": None})]) == ()

@@ -58,8 +58,8 @@ def raised(
     rows = [_warning_row(code, entries) for code, entries in found.items()]
     differing = [trial_words.twin_warning(pair) for pair in twins if pair.winner is not None]
     usable = {s.name: s.usable for s in scenarios if not s.is_declared}
-    occasions = warnings.of_occasions(trials) if scenarios else ()
-    for warning in (*differing, *warnings.of_study(usable), *occasions):
+    compared = (*warnings.of_controls(trials), *warnings.of_occasions(trials)) if scenarios else ()
+    for warning in (*differing, *warnings.of_study(usable), *compared):
         rows.append(WarningRow(warning.code, warning.message, warning.advice, 0, ()))
     gravest = [code.value for code in warnings.Code]
     return tuple(

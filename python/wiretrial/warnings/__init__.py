@@ -5,6 +5,7 @@ run. All functions are pure.
 """
 
 from wiretrial.warnings.catalogue import CATALOGUE, Code, Entry, warn
+from wiretrial.warnings.controls import of_controls
 from wiretrial.warnings.rules import FEWEST_TRIALS, of_occasions, of_study, of_trial
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FEWEST_TRIALS",
     "Code",
     "Entry",
+    "of_controls",
     "of_occasions",
     "of_study",
     "of_trial",

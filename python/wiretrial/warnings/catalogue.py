@@ -49,6 +49,7 @@ class Code(StrEnum):
     UNPINNED = "unpinned"
     NO_SERVER_CPU = "no-server-cpu"
     INSECURE = "insecure"
+    UNLIKE_CONGESTION = "unlike-congestion"
     TWINS_DIFFER = "twins-differ"
     FEW_TRIALS = "few-trials"
     ONE_OCCASION = "one-occasion"
@@ -301,6 +302,17 @@ CATALOGUE: dict[Code, Entry] = {
     Code.INSECURE: Entry(
         cause="Certificates were not checked (`--insecure`).",
         remedy="Trust the server's authority with --cacert FILE, and leave --insecure out.",
+    ),
+    Code.UNLIKE_CONGESTION: Entry(
+        cause=(
+            "HTTP/3 was compared with HTTP over TCP over a link, and the kernel's congestion"
+            " control is not Cubic, which QUIC has here. BBR, for one, hardly heeds a lost packet,"
+            " at which Cubic takes 30 % off its window."
+        ),
+        remedy=(
+            "Give TCP the same for the study (`sysctl -w net.ipv4.tcp_congestion_control=cubic`,"
+            " of the whole machine), or state both with the result."
+        ),
     ),
     Code.TWINS_DIFFER: Entry(
         cause=(
