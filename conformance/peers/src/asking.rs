@@ -68,6 +68,10 @@ pub(crate) fn play(seed: u64) {
         scratch: Scratch::new(),
         is_left: false,
     };
+    // Behind the preface, or once the settings have come.
+    if rng.bool() {
+        asker.client.hasten();
+    }
     asker.client.start(&mut asker.out);
     let mut turns = 0;
     let mut is_closed = false;

@@ -53,7 +53,20 @@ proptest! {
         let mut client = Http2Client::new(Arc::from([request]), limits);
         let mut peer = Peer { server: Http2Server::new(limits), came: BTreeMap::new() };
         let (mut there, mut back, mut scratch) = (Vec::new(), Vec::new(), Scratch::new());
+        let ask = |client: &mut Http2Client, there: &mut Vec<u8>| {
+            for (number, payload) in (0..).zip(&messages) {
+                client.encode(&Message::new(number, payload), there);
+            }
+        };
+        // Behind the preface, or once the settings have come.
+        let is_early = rng.bool();
+        if is_early {
+            client.hasten();
+        }
         client.start(&mut there);
+        if is_early {
+            ask(&mut client, &mut there);
+        }
         let mut content: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
         let mut done = 0;
         // What is on its way, of which each side gets a piece at a time.
@@ -74,11 +87,8 @@ proptest! {
                     offset += step.consumed;
                     match step.event {
                         None => break,
-                        Some(Event::Open) => {
-                            for (number, payload) in (0..).zip(&messages) {
-                                client.encode(&Message::new(number, payload), &mut there);
-                            }
-                        }
+                        Some(Event::Open) if is_early => {}
+                        Some(Event::Open) => ask(&mut client, &mut there),
                         Some(Event::Chunk { tag: Tag::Number(number), piece }) => {
                             content.entry(number).or_default().extend_from_slice(piece);
                         }
