@@ -29,6 +29,7 @@ LONGEST = (
     "tests/cli/test_runs.py",
     "tests/metrics/test_live.py",
     "tests/lab/test_study.py",
+    "tests/lab/test_starting.py",
     "tests/traffic/test_json_schema.py",
     "tests/interop/test_grpc.py",
     "tests/calls/test_peer.py",

@@ -57,6 +57,7 @@ def keeper_command_line(
     namespace: Path | None = None,
     folder: Path | None = None,
     streams: tuple[int, int] | None = None,
+    timed: bool = False,
 ) -> list[str]:
     """The command line that keeps `command` until standard input is closed.
 
@@ -65,7 +66,8 @@ def keeper_command_line(
     id is nobody else's before. `streams` are inherited descriptors that become the program's
     standard input and output; without, it reads nothing, and what it writes goes to standard error.
     `namespace` is the file of a network namespace to run it in. `folder` is removed if whoever
-    started the keeper is gone when it ends.
+    started the keeper is gone when it ends. `timed`: behind the process id stands the instant just
+    before the fork, in nanoseconds of the monotonic clock, which all processes share.
     """
     options = ["--keep", "--parent", str(os.getpid()), "--death-signal", str(int(signal.SIGKILL))]
     if namespace is not None:
@@ -74,6 +76,8 @@ def keeper_command_line(
         options += ["--folder", str(folder)]
     if streams is not None:
         options += ["--streams", "{},{}".format(*streams)]
+    if timed:
+        options.append("--timed")
     return _line([*options, *_cpus(cpus)], command)
 
 
@@ -87,6 +91,7 @@ def main() -> None:
     parser.add_argument("--namespace")
     parser.add_argument("--folder")
     parser.add_argument("--streams")
+    parser.add_argument("--timed", action="store_true")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     if arguments.keep:
@@ -125,12 +130,13 @@ def _keep(arguments: argparse.Namespace) -> None:
     # Descendants whose parents end become ours, so that none of them is out of reach.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     keeper = os.getpid()
+    begun_ns = time.monotonic_ns()
     child = os.fork()
     if child == 0:
         os.setsid()
         _take_streams(arguments.streams)
         _become(arguments, keeper)
-    _tell(str(child))
+    _tell(f"{child} {begun_ns}" if arguments.timed else str(child))
     _watch(child)
     _end(child)
     # Our parent is another if whoever started us is gone; who is there cleans up by itself.

@@ -15,6 +15,7 @@ from tests.report.synthetic import demo_trials
 from wiretrial.cli.board import RECENT, Board
 from wiretrial.cli.live import Live
 from wiretrial.plan import Load, Plan, Stop, Target
+from wiretrial.results.starts import Start
 from wiretrial.studies import demo, events
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
@@ -66,6 +67,25 @@ def test_a_pipe_gets_a_line_per_trial(study: Study, capsys: pytest.CaptureFixtur
         what = "requests/s" if trial.scenario.protocol == "http" else "messages/s"
         assert f" {what} " in line
     assert lines[-1] == f"failed: block 1, {TRIALS[-1].scenario.name}: the server did not start"
+
+
+def test_a_pipe_gets_a_line_per_start(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    start = Start(
+        subject="ws",
+        configuration="tuned",
+        number=2,
+        contract="ws-echo",
+        protocol="ws",
+        first_reply_ns=38_400_000,
+    )
+    with Board(study) as board:
+        board.see(events.Preparing("ws:tuned", "start 2 of 5"))
+        board.see(events.StartDone(start, 5))
+        board.see(events.StartFailed("echo", "it ended at its start: exit status 2"))
+    assert capsys.readouterr().err.splitlines() == [
+        "start 2 of 5   38.4 ms  ws:tuned",
+        "failed: start of echo: it ended at its start: exit status 2",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ trials = 1
 duration = "300ms"
 warmup = "100ms"
 adoption = true
+starts = 1
 
 [[workload]]
 name = "produce"
@@ -65,7 +66,7 @@ def test_a_study_without_one_of_its_subjects_fails_and_names_it(
     cache = {"WIRETRIAL_CACHE": str(tmp_path / "cache")}
     done = wiretrial("study", "run", "./mine", "--seed", "1", **cache)
     assert done.returncode == EXIT_FAILED, done.stderr
-    assert "3 scenarios x 1 trial: about" in done.stderr
+    assert "3 scenarios x 1 trial, 1 start each of 2 servers: about" in done.stderr
     assert "left out: gone is unavailable" in done.stderr
     assert "name its folder with --prefix DIR" in done.stderr
     missing, remedy = done.stderr.splitlines()[-2:]
@@ -80,6 +81,9 @@ def test_a_study_without_one_of_its_subjects_fails_and_names_it(
         ("reference", "Apache-2.0"),
         ("gone", "MIT"),
     ]
+    # Who is not here is not started, either.
+    assert [(row["subject"], row["number"]) for row in told["starts"]] == [("reference", 1)]
+    assert "From a server's start to its first reply" in wiretrial("report", str(folder)).stdout
     kept = json.loads(wiretrial("report", str(folder), "--format", "compact").stdout)
     assert kept["schema"] == "wiretrial-found"
     tables = (block for section in kept["sections"] for block in section["blocks"])

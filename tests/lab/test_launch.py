@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -101,6 +102,20 @@ def test_a_keeper_tells_how_its_program_ended() -> None:
             assert keeper.stdout.readline() == f"{how}\n"
             # Not waited for yet: nobody else can have the id.
             assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_keeper_tells_when_its_program_was_forked() -> None:
+    before_ns = time.monotonic_ns()
+    with subprocess.Popen(
+        launch.keeper_command_line(["sh", "-c", "exit 0"], timed=True),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as keeper:
+        assert keeper.stdout is not None
+        pid, begun_ns = map(int, keeper.stdout.readline().split())
+        assert psutil.Process(pid).parent() == psutil.Process(keeper.pid)
+        assert before_ns < begun_ns < time.monotonic_ns()
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from wiretrial.report import coarse, contest, found, merged
 from wiretrial.report import kept as kept_trials
 from wiretrial.report.exports import table
 from wiretrial.report.measures import Measured
-from wiretrial.results import absent, adoption, kept
+from wiretrial.results import absent, adoption, kept, starts
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
+from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import demo, document
 
@@ -33,12 +34,14 @@ STUDY = demo.study(trials=5, seed=1)
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> ResultsFolder:
-    """A study with trials, a subject that could not be had, and what one weighs."""
+    """A study with trials, a subject that could not be had, the weight and a start of another."""
     made = ResultsFolder.create(tmp_path_factory.mktemp("base"), STUDY.name, STUDY.document())
     for trial in demo_trials():
         made.add(trial.model_copy(update={"study_digest": STUDY.digest()}))
     absent.keep(made, [Absent(subject="gone", reason="gone is unavailable: no compiler")])
     adoption.keep(made, [Adopted(subject="ws", language="JavaScript", licence="MIT")])
+    started = {"contract": "ws-echo", "protocol": "ws", "first_reply_ns": 38_000_000}
+    starts.keep(made, [Start.model_validate({"subject": "ws", "number": 1, **started})])
     return made
 
 
@@ -54,10 +57,8 @@ def test_what_is_kept_tells_all_that_the_trials_told(
 ) -> None:
     again = kept.unpack(file, tmp_path)
     assert json.loads(again.document()) == json.loads(results.document())
-    assert (absent.read(again), adoption.read(again)) == (
-        absent.read(results),
-        adoption.read(results),
-    )
+    for beside in (absent, adoption, starts):
+        assert beside.read(again) == beside.read(results) != ()
     whole, unpacked = (found.of_report(reports.whole(one)) for one in (results, again))
     assert unpacked == whole
     assert len(unpacked.sections) > 3

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from wiretrial import words
 from wiretrial.cli import learning, live, output
+from wiretrial.report import units
 from wiretrial.report.measures import Measured
-from wiretrial.results import hdr
+from wiretrial.results import hdr, starts
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Interval, Start
 from wiretrial.studies import estimate, events
@@ -90,6 +91,10 @@ class Board:
                 self._finished(done_line(trial, number, total))
             case events.TrialFailed(slot, reason):
                 self._line(f"failed: {place(slot)}: {reason}")
+            case events.StartDone(start, total):
+                self._finished(start_line(start, total))
+            case events.StartFailed(subject, reason):
+                self._line(f"failed: start of {subject}: {reason}")
 
     def _finished(self, line: str) -> None:
         self._recent.append(line)
@@ -156,6 +161,12 @@ def done_line(trial: Trial, number: int, total: int) -> str:
     figures = _driven(trial) if trial.driven else _rate(trial)
     # The name last: some are long, and what stands before it stays in its column.
     return f"{count} {figures}  {trial.judgement.verdict:<12}  {trial.scenario.name}"
+
+
+def start_line(start: starts.Start, total: int) -> str:
+    """A start that was timed: which one, how long until its first reply, of whom."""
+    took = units.duration(start.first_reply_ns or 0)
+    return f"start {start.number} of {total}  {took:>8}  {start.called}"
 
 
 def _rate(trial: Trial) -> str:

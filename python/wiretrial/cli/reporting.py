@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,27 @@ from wiretrial.report import found, load_json, load_lines, markdown
 from wiretrial.report import text as text_report
 from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
-from wiretrial.results import adoption
+from wiretrial.results import adoption, starts
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
+from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder, read_all
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a folder of results holds beside its trials."""
+
+    adopted: Sequence[Adopted] = ()
+    started: Sequence[Start] = ()
+
+    @classmethod
+    def of(cls, result: Path) -> Beside:
+        """That of a folder; a file holds nothing else."""
+        if result.is_file():
+            return cls()
+        results = ResultsFolder.open(result)
+        return cls(adoption.read(results), starts.read(results))
 
 
 def report(result: Path, form: ReportForm, file: Path | None) -> int:
@@ -31,8 +49,8 @@ def report(result: Path, form: ReportForm, file: Path | None) -> int:
     elif file:
         output.require_writable(file)
     if form in _OF_TRIALS:
-        adopted = () if result.is_file() else adoption.read(ResultsFolder.open(result))
-        output.emit(_OF_TRIALS[form](read_all(result), adopted), file)
+        beside = Beside.of(result)
+        output.emit(_OF_TRIALS[form](read_all(result), beside), file)
         return EXIT_GOOD
     made = reports.of(result)
     if draws and file:
@@ -55,20 +73,22 @@ def _text(made: ReportModel, *, colour: bool) -> str:
     return text_report.render(made, width=output.width(), colour=colour)
 
 
-def _as_json(trials: Sequence[Trial], adopted: Sequence[Adopted]) -> str:
+def _as_json(trials: Sequence[Trial], beside: Beside) -> str:
     document: dict[str, Any] = {
         "schema": "wiretrial-trials",
         "version": 1,
         "trials": [load_json(trial) for trial in trials],
     }
-    if adopted:
-        document["adoption"] = [row.model_dump(mode="json") for row in adopted]
+    if beside.adopted:
+        document["adoption"] = [row.model_dump(mode="json") for row in beside.adopted]
+    if beside.started:
+        document["starts"] = [row.model_dump(mode="json") for row in beside.started]
     return output.as_json(document)
 
 
-_OF_TRIALS: dict[ReportForm, Callable[[Sequence[Trial], Sequence[Adopted]], str]] = {
+_OF_TRIALS: dict[ReportForm, Callable[[Sequence[Trial], Beside], str]] = {
     ReportForm.JSON: _as_json,
-    ReportForm.CSV: table.as_csv,
+    ReportForm.CSV: lambda trials, beside: table.as_csv(trials, beside.adopted),
     ReportForm.GOOGLE_BENCHMARK: lambda trials, _: google_benchmark.as_text(trials),
 }
 

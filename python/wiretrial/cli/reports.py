@@ -17,11 +17,12 @@ from wiretrial.errors import StoreError
 from wiretrial.report import capacities, model, run
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent, adoption
+from wiretrial.results import absent, adoption, starts
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.kept import Kept
 from wiretrial.results.model import Trial
+from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder, name_of, read_trial
 from wiretrial.studies import demo, rates, spec, ways
 from wiretrial.studies.fields import Knee
@@ -56,17 +57,19 @@ OWN_ANSWERS: Mapping[str, Verdict] = {
 
 
 def whole(results: ResultsFolder) -> ReportModel:
-    """The report of all that the folder holds: trials, subjects without any, what each weighs."""
+    """The report of all that the folder holds: trials, subjects without any, weights, starts."""
     document, trials = results.document(), results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
-    return _whole(document, trials, absent.read(results), adoption.read(results))
+    started = starts.read(results)
+    return _whole(document, trials, absent.read(results), adoption.read(results), started)
 
 
 def of_kept(kept: Kept) -> ReportModel:
     """The report of kept trials: that of the folder to which they would be unpacked."""
     trials = sorted(kept.trials, key=name_of)
-    return _whole(json.dumps(kept.head.study), trials, kept.head.absent, kept.head.adopted)
+    head = kept.head
+    return _whole(json.dumps(head.study), trials, head.absent, head.adopted, head.starts)
 
 
 def _whole(
@@ -74,6 +77,7 @@ def _whole(
     trials: Sequence[Trial],
     missing: Sequence[Absent],
     adopted: Sequence[Adopted],
+    started: Sequence[Start],
 ) -> ReportModel:
     study = spec.parse(document).redacted()
     made = model.build(
@@ -95,6 +99,7 @@ def _whole(
         },
         absent=missing,
         adopted=adopted,
+        starts=started,
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
     beside = () if own else (*_sized(made), *browser_words.beside_others(made))

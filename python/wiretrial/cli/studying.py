@@ -350,4 +350,7 @@ def _plan(study: Study, occasion: int = 1) -> str:
     if searches:
         kind = "search" if searches == 1 else "searches"
         parts.append(f"{searches} {kind} for the highest sustained rate")
+    if study.starts:
+        servers = units.plural(len(study.starts.subjects), "server")
+        parts.append(f"{units.plural(study.starts.count, 'start')} each of {servers}")
     return f"{', '.join(parts)}: about {estimate.words(needed.total_ns)}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wiretrial.errors import StoreError
 from wiretrial.live import pages
 from wiretrial.live.pages import Listed
-from wiretrial.results import absent, adoption, answers, beacon, history, imported
+from wiretrial.results import absent, adoption, answers, beacon, history, imported, starts
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.index import Index, Row
 from wiretrial.results.store import ResultsFolder, folders, loads
@@ -30,8 +30,8 @@ MakeLoad = Callable[[Path], str]
 """The page of a load's file."""
 
 
-BESIDE = (STUDY_FILE, absent.FILE, adoption.FILE)
-"""What a report is made from beside the trials. It is written anew when the last trial is over."""
+BESIDE = (STUDY_FILE, absent.FILE, adoption.FILE, starts.FILE)
+"""What a report is made from beside the trials. It is written when the last trial is over."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ Knows the CPUs that we may use and how they share cores; must not know what runs
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,17 @@ def choose(server_threads: int = 1, generator_threads: int = 1) -> Pinning:
     return split(
         _whole_cores_first(sorted(os.sched_getaffinity(0))), server_threads, generator_threads
     )
+
+
+@contextmanager
+def held_to(cpus: Sequence[int]) -> Iterator[None]:
+    """Has the calling thread run on these CPUs meanwhile; none: where it may run anyway."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus or before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def split(cpus: Sequence[int], server_threads: int, generator_threads: int) -> Pinning:

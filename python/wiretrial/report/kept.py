@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from wiretrial.errors import StoreError
 from wiretrial.report import coarse, merged, outlined
 from wiretrial.report.exports import table
-from wiretrial.results import absent, adoption, kept
+from wiretrial.results import absent, adoption, kept, starts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 
@@ -60,5 +60,6 @@ def packed(results: ResultsFolder, trials: Sequence[Trial]) -> bytes:
         trials=len(trials),
         absent=absent.read(results),
         adopted=adopted,
+        starts=starts.read(results),
     )
     return kept.pack(head, [dict(row) for row in table.rows(trials, adopted)], trials)

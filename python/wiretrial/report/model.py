@@ -36,6 +36,7 @@ from wiretrial.results.absent import Absent, merged
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Trial
+from wiretrial.results.starts import Start
 from wiretrial.words import Noun
 
 
@@ -65,6 +66,8 @@ class ReportModel:
     """Subjects that could not be measured."""
     adopted: tuple[Adopted, ...] = ()
     """What each subject is like to adopt."""
+    starts: tuple[Start, ...] = ()
+    """Starts of servers that were timed."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the others of their group are compared with."""
     own: tuple[str, ...] = ()
@@ -215,6 +218,7 @@ def build(
     objectives: Mapping[str, Objective] | None = None,
     absent: Sequence[Absent] = (),
     adopted: Sequence[Adopted] = (),
+    starts: Sequence[Start] = (),
     answer: Sequence[str] = (),
     is_run: bool = False,
 ) -> ReportModel:
@@ -228,9 +232,9 @@ def build(
     study itself, which the page carries. `claims` are what others published. `chart` is the factor
     that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
-    `absent` could not be measured. `adopted` tells what each subject is like to adopt. `answer` are
-    the study's own short sentences. `is_run`:
-    the only trial is a run by itself, and its sentences are all there are.
+    `absent` could not be measured. `adopted` tells what each subject is like to adopt, and `starts`
+    how long servers took to start. `answer` are the study's own short sentences. `is_run`: the only
+    trial is a run by itself, and its sentences are all there are.
     """
     if not trials:
         raise ValueError("a report needs at least one trial")
@@ -259,6 +263,7 @@ def build(
         knees=searched,
         absent=merged(absent),
         adopted=tuple(adopted),
+        starts=tuple(starts),
         baselines=tuple(baselines),
         own=tuple(own),
         answer=tuple(answer),

@@ -51,6 +51,7 @@ from wiretrial.report.tables import (
     resolution,
     routes,
     searches,
+    starts,
     watched,
 )
 from wiretrial.report.tables import receiving as receiving_tables
@@ -97,6 +98,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield _browsed(model)
     yield Section("Held connections", held.blocks(model))
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
+    yield Section(starts.TITLE, starts.blocks(model.starts))
     yield Section(claims.TITLE, (claims.table(model.claims),) if model.claims else ())
     yield _limits(model)
     yield Section(resolution.TITLE, resolution.section(model))

@@ -1,8 +1,9 @@
 """All trials of a study in one small file, to be kept with it: `results/trials.jsonl.xz`.
 
 Knows the form of the file; must not know how trials are made smaller. It is JSON lines in xz: first
-the study with what could not be measured and what its subjects weigh, then a line per trial with
-its figures and its record. Readers need no wiretrial for it: any JSON reader reads it.
+the study with what could not be measured, what its subjects weigh and how long they took to start,
+then a line per trial with its figures and its record. Readers need no wiretrial for it: any JSON
+reader reads it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretrial.errors import StoreError
-from wiretrial.results import absent, adoption
+from wiretrial.results import absent, adoption, starts
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
+from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder
 
 FILE = "results/trials.jsonl.xz"
@@ -44,6 +46,8 @@ class Head(BaseModel):
     trials: int
     absent: tuple[Absent, ...] = ()
     adopted: tuple[Adopted, ...] = ()
+    starts: tuple[Start, ...] = ()
+    """Left out of the line where there is none."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Kept:
 
 def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> bytes:
     """The file. `rows`: the figures of each trial, by name."""
-    lines = [head.model_dump_json(by_alias=True)]
+    lines = [head.model_dump_json(by_alias=True, exclude=None if head.starts else {"starts"})]
     for row, trial in zip(rows, trials, strict=True):
         figures = {name: value for name, value in row.items() if value is not None}
         told = {"figures": figures, "trial": trial.model_dump(mode="json", by_alias=True)}
@@ -89,6 +93,7 @@ def unpack(path: Path, base: Path) -> ResultsFolder:
     results = ResultsFolder.create(base, str(kept.head.study.get("name", "kept")), document)
     absent.keep(results, kept.head.absent)
     adoption.keep(results, kept.head.adopted)
+    starts.keep(results, kept.head.starts)
     for trial in kept.trials:
         results.add(trial)
     return results

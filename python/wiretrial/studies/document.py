@@ -67,6 +67,9 @@ class Document(Part):
     """The subject with which the verdict compares; None: the best."""
     adoption: bool = False
     """Whether the report shows what each subject is like to adopt: licence, age, weight."""
+    starts: int = Field(default=0, ge=0)
+    """How often each of `subjects` that is a server is started, on each occasion, to time its first
+    right reply."""
     chart: (
         Literal[
             "connections",
@@ -99,6 +102,7 @@ class Document(Part):
                         "chart": None,
                         "claim": (),
                         "adoption": False,
+                        "starts": 0,
                     }
                 )
         known = [one.name for one in self.provocation]

@@ -17,6 +17,9 @@ from wiretrial.studies.spec import Browsing, Case, Driving, Study
 
 START_AND_STOP_NS = 900_000_000
 """What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
+FIRST_REPLY_NS = 600_000_000
+"""What a server takes until its first reply, where that is timed; a guess: most take a tenth of it,
+and a framework on a JVM some seconds."""
 BROWSER_START_NS = 3_000_000_000
 """A front before the server, and a browser with a new profile."""
 OPENED_PER_SECOND = 15_000
@@ -47,11 +50,13 @@ class Estimate:
     blocks_ns: int
     """All trials: some scenarios have fewer than the others."""
     searches_ns: int
+    starts_ns: int = 0
+    """Starts that are timed by themselves."""
 
     @property
     def total_ns(self) -> int:
-        """All trials and searches."""
-        return self.blocks_ns + self.searches_ns
+        """All trials, searches and starts."""
+        return self.blocks_ns + self.searches_ns + self.starts_ns
 
 
 def estimate(study: Study, occasion: int = 1) -> Estimate:
@@ -64,6 +69,7 @@ def estimate(study: Study, occasion: int = 1) -> Estimate:
         searches_ns=sum(
             _wanted(study, case, occasion) * _share_ns(study, case) for case in searches
         ),
+        starts_ns=_starts_ns(study),
     )
 
 
@@ -76,7 +82,8 @@ def left_ns(study: Study, measured: Mapping[str, int], occasion: int = 1) -> int
     def missing(case: Case) -> int:
         return max(_wanted(study, case, occasion) - measured.get(case.scenario.name, 0), 0)
 
-    return sum(missing(case) * _share_ns(study, case) for case in study.cases)
+    # Starts are timed when all trials are over.
+    return sum(missing(case) * _share_ns(study, case) for case in study.cases) + _starts_ns(study)
 
 
 def within(
@@ -125,6 +132,14 @@ def words(length_ns: int) -> str:
     if seconds >= 60:
         return f"{seconds // 60} min {seconds % 60} s"
     return f"{seconds} s"
+
+
+def _starts_ns(study: Study) -> int:
+    """With the turn before them, which is not recorded."""
+    if study.starts is None:
+        return 0
+    turns = study.starts.count + 1
+    return turns * len(study.starts.subjects) * (START_AND_STOP_NS + FIRST_REPLY_NS)
 
 
 def _wanted(study: Study, case: Case, occasion: int = 1) -> int:

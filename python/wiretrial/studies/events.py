@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Trial
+from wiretrial.results.starts import Start
 from wiretrial.snapshot import Interval, Snapshot
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
@@ -15,7 +16,7 @@ from wiretrial.studies.spec import Study
 
 @dataclass(frozen=True)
 class Preparing:
-    """A subject is being installed or verified."""
+    """A subject is being installed or verified, or started to be timed."""
 
     subject: str
     step: str
@@ -87,6 +88,22 @@ class TrialFailed:
 
 
 @dataclass(frozen=True)
+class StartDone:
+    """A start was timed and stored, one of so many of its server's."""
+
+    start: Start
+    total: int
+
+
+@dataclass(frozen=True)
+class StartFailed:
+    """A server whose starts are timed gave no right reply; its trials are not touched by that."""
+
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Taught:
     """It is learned what is right. `rules`: in words; `unknown`: routes without a rule."""
 
@@ -95,4 +112,15 @@ class Taught:
     unknown: tuple[str, ...]
 
 
-Event = Preparing | Weighed | Unavailable | Taught | TrialBegun | Seen | TrialDone | TrialFailed
+Event = (
+    Preparing
+    | Weighed
+    | Unavailable
+    | Taught
+    | TrialBegun
+    | Seen
+    | TrialDone
+    | TrialFailed
+    | StartDone
+    | StartFailed
+)

@@ -22,7 +22,7 @@ from wiretrial.results.model import WITHIN, Scenario
 from wiretrial.studies import environments, floors, handshakes, wording
 from wiretrial.studies.document import Document
 from wiretrial.studies.sized import SHARE
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.spec import Case, Starts, Study
 from wiretrial.studies.workload import SUBJECT, Workload
 
 TWIN_GROUP = "A/A"
@@ -78,6 +78,7 @@ def expand(
         claims=tuple(claims),
         chart=chosen.chart,
         adoption=chosen.adoption,
+        starts=_starts(chosen, cases),
         only=tuple(only),
     )
 
@@ -105,11 +106,32 @@ def _quickened(document: Document) -> Document:
     return document.model_copy(
         update={
             "trials": quick.trials,
+            "starts": min(quick.trials, document.starts),
             "duration": min(quick.duration, document.duration),
             "warmup": min(quick.warmup, document.warmup),
             "workload": tuple(workload.quickened(quick) for workload in document.workload),
         }
     )
+
+
+def _starts(document: Document, cases: Sequence[Case]) -> Starts | None:
+    """Those of the study's own subjects that are servers and have a scenario among these."""
+    servers = {
+        (one.scenario.subject, one.scenario.configuration)
+        for one in cases
+        if one.subject_kind == "server"
+    }
+    named = dict.fromkeys(map(_configured, document.subjects))
+    subjects = tuple(one for one in named if one in servers)
+    if not document.starts or not subjects:
+        return None
+    return Starts(count=document.starts, subjects=subjects)
+
+
+def _configured(subject: str) -> tuple[str, str]:
+    """A subject and its configuration, of what a study calls it."""
+    name, _, configuration = subject.partition(":")
+    return name, configuration or "default"
 
 
 def _cases(document: Document, workload: Workload) -> Iterator[Case]:
@@ -173,7 +195,7 @@ def _varied(document: Document, workload: Workload) -> list[str]:
 def _case(
     document: Document, workload: Workload, subject: str, chosen: Mapping[str, Any], names: _Names
 ) -> Case:
-    name, _, configuration = subject.partition(":")
+    name, configuration = _configured(subject)
     levels = workload.fitted(name, chosen)
     request = workload.request(levels, document.headers)
     shown = {factor: level for factor, level in levels.items() if level is not None}
@@ -183,7 +205,7 @@ def _case(
         scenario=Scenario(
             name=names.name,
             subject=name,
-            configuration=configuration or "default",
+            configuration=configuration,
             protocol=workload.carried(levels),
             workload=workload.description(levels),
             environment=levels["environment"],

@@ -2,9 +2,9 @@
 
 First come the scenarios whose load is known, in blocks, and after them those that mostly wait,
 several at a time; then those whose rate the first decide; then the searches for the highest
-sustained rate, one step of each in turn. Knows the order of things; must not know how progress is
-shown. It is a generator of events: leaving it at any moment ends every process and loses the
-trials in progress at most.
+sustained rate, one step of each in turn. Starts that are timed come when all trials are over.
+Knows the order of things; must not know how progress is shown. It is a generator of events: leaving
+it at any moment ends every process and loses the trials in progress at most.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wiretrial.machine import facts
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import calibration, order, rates, taught
+from wiretrial.studies import calibration, order, rates, starting, taught
 from wiretrial.studies.bench import Bench
 from wiretrial.studies.estimate import estimate, left_ns
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
@@ -52,7 +52,7 @@ def run(
     require(study, results.folder)
     stored = _stored(study, results)
     occasion = occasion or _last_occasion(stored) or 1
-    if _is_complete(study, stored, occasion):
+    if _is_complete(study, stored, occasion) and starting.is_complete(study, results, occasion):
         return
     _require_secrets(study, results)
     since = psutil.boot_time() if occasion > 1 else None
@@ -69,6 +69,8 @@ def run(
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns, occasion)
     bench = Bench(study, engine, facts.collect(), alone)
     yield from _Run(study, results, bench, ready, stored, occasion).stages()
+    _leave_garbage_alone()
+    yield from starting.measure(study, results, engine, ready, occasion)
 
 
 def require_secrets(study: Study, results: ResultsFolder) -> None:

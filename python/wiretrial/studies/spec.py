@@ -36,7 +36,7 @@ OUTSIDE = "extra"
 
 _WORDING = (
     *("title", "question", "command", "trials", "baselines", "together", "claims", "chart"),
-    *("adoption", "only", "allow_errors", "keeps_secrets", "labels", "learning"),
+    *("adoption", "starts", "only", "allow_errors", "keeps_secrets", "labels", "learning"),
 )
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
@@ -98,6 +98,15 @@ class Browsing(Part):
     urls: Urls = "same"
     cache: CacheMode = "default"
     pattern: Pattern = "parallel"
+
+
+class Starts(Part):
+    """How often servers are started to time their first right reply, and which ones."""
+
+    count: int = Field(ge=1)
+    """Recorded starts of each on an occasion."""
+    subjects: tuple[tuple[str, ConfigurationName], ...] = Field(min_length=1)
+    """Each in one configuration."""
 
 
 class Case(Part):
@@ -281,6 +290,8 @@ class Study(Part):
     """The factor along which a picture shows the scenarios."""
     adoption: bool = False
     """Whether what each subject is like to adopt is shown beside what it does."""
+    starts: Starts | None = None
+    """Starts that are timed beside the trials. None: none is."""
     only: tuple[str, ...] = ()
     """Patterns that chose these scenarios among those of its document; none: all were wanted."""
     keeps_secrets: bool = False

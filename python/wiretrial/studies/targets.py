@@ -71,6 +71,7 @@ def aimed(document: Document, targets: dict[Protocol, str]) -> Document:
             "twin": None,
             "baseline": None,
             "adoption": False,
+            "starts": 0,
         }
     )
 

@@ -152,6 +152,7 @@ class Server(Closing):
                 cpus=cpus,
                 namespace=isolation.file if isolation else None,
                 folder=self.folder,
+                timed=True,
             ),
             cwd=self.folder,
             env={
@@ -166,8 +167,11 @@ class Server(Closing):
             bufsize=0,
             start_new_session=True,
         )
-        self.pid = int(told(self._keeper, KEEPER_LIMIT_S) or 0)
+        number, _, begun = (told(self._keeper, KEEPER_LIMIT_S) or "").partition(" ")
+        self.pid = int(number or 0)
         """Process id of the subject's first process; its children are in the same group."""
+        self.begun_ns = int(begun or 0)
+        """The instant just before that was forked, on our monotonic clock."""
         if not self.pid:
             self._keeper.kill()
             self._forget()
