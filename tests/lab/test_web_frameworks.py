@@ -81,11 +81,19 @@ def test_the_highest_rate_keeps_p99_below_50_ms(study: Study) -> None:
         assert case.knee is not None
         assert (case.knee.quantile, case.knee.objective) == (0.99, 50_000_000)
     languages = {subjects.find(case.scenario.subject).spec.language for case in searched}
-    assert languages == {"Go", "Java", "JavaScript", "Python", "Rust"}
+    assert languages == {"C++", "Go", "Java", "JavaScript", "Python", "Rust"}
+
+
+def test_each_is_started_as_it_is_compared(document: Document, study: Study) -> None:
+    assert study.starts is not None
+    assert study.starts.count == document.starts == 5
+    started = [f"{name}:{configuration}" for name, configuration in study.starts.subjects]
+    assert started == list(document.subjects)
+    assert document.adoption
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=0.75, quick_seconds=420)
+    check_time(document, study, hours=1, quick_seconds=420)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
