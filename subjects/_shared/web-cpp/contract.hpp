@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace wiretrial::web {
@@ -110,17 +111,22 @@ inline void add_escaped(std::string& page, std::string_view text) {
     }
 }
 
-/// The page of the table's fortunes, with the one that is added, sorted by code points: UTF-8 sorts
-/// by bytes as its code points do, and strings compare theirs as unsigned.
-inline std::string page(std::vector<Fortune> fortunes) {
+/// The table's fortunes with the one that is added, sorted by code points: UTF-8 sorts by bytes as
+/// its code points do, and strings compare theirs as unsigned.
+inline std::vector<Fortune> with_added(std::vector<Fortune> fortunes) {
     fortunes.push_back({0, ADDED_FORTUNE});
     std::sort(fortunes.begin(), fortunes.end(), [](const Fortune& one, const Fortune& other) {
         return one.message < other.message;
     });
+    return fortunes;
+}
+
+/// The page of the table's fortunes, for the frameworks that bring no templates.
+inline std::string page(std::vector<Fortune> fortunes) {
     std::string page =
         "<!DOCTYPE html>\n<html>\n<head><title>Fortunes</title></head>\n<body>\n<table>\n"
         "<tr><th>id</th><th>message</th></tr>\n";
-    for (const Fortune& one : fortunes) {
+    for (const Fortune& one : with_added(std::move(fortunes))) {
         page += "<tr><td>" + std::to_string(one.id) + "</td><td>";
         add_escaped(page, one.message);
         page += "</td></tr>\n";

@@ -48,12 +48,21 @@ constexpr Statement ADD{"add", "INSERT INTO item (account, text) VALUES ($1, $2)
 
 class Store {
 public:
-    /// Connects as often as the environment says. Throws where there is no database.
-    explicit Store(asio::io_context& context)
-        : links_(context, required("DATABASE_URL"), pool(),
+    /// Connects so often, by default as the environment says. Throws where there is no database.
+    explicit Store(asio::io_context& context, unsigned connections = pool())
+        : links_(context, required("DATABASE_URL"), connections,
                  {&statements::ONE, &statements::CHANGE, &statements::CACHED, &statements::FORTUNES,
                   &statements::LOGIN, &statements::SESSION, &statements::ACCOUNT,
                   &statements::ITEMS, &statements::ADD}) {}
+
+    /// The most connections that all of the process may have together.
+    static unsigned pool() {
+        const int found = std::atoi(required("DATABASE_POOL"));
+        if (found < 1) {
+            throw std::runtime_error("DATABASE_POOL: at least one connection is needed");
+        }
+        return static_cast<unsigned>(found);
+    }
 
     /// A row of `world`.
     void row(int id, Then<Row> then) {
@@ -273,14 +282,6 @@ private:
             throw std::runtime_error(std::string(name) + " is not in the environment");
         }
         return found;
-    }
-
-    static unsigned pool() {
-        const int found = std::atoi(required("DATABASE_POOL"));
-        if (found < 1) {
-            throw std::runtime_error("DATABASE_POOL: at least one connection is needed");
-        }
-        return static_cast<unsigned>(found);
     }
 
     std::mutex mutex_;
