@@ -1,29 +1,49 @@
-"""What the checks of `push` ask of a server, and that each way of breaking it is found out."""
+"""What the checks of `push` and `long-poll` ask, and that each breach of them is found out."""
 
 from __future__ import annotations
 
+import json
 import queue
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Literal
+from typing import Final, Literal
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from wiretrial.engine import Engine
-from wiretrial.subjects.checks_push import PUSH
+from wiretrial.subjects import contracts
 from wiretrial.subjects.endpoint import Broken, Endpoint
-from wiretrial.subjects.spec import Part
+from wiretrial.subjects.spec import ContractName, Part, Protocol
 
-CHECKS = {check.part: check.function for check in PUSH}
+CONTRACTS: Final[tuple[ContractName, ...]] = ("push", "long-poll")
+PARTS = [
+    (contract, part)
+    for contract in CONTRACTS
+    for part in dict.fromkeys(check.part for check in contracts.checks(contract, "http"))
+]
+LONGEST_POLL_S = 5.0
 
-Fault = Literal["none", "deaf", "twice", "swapped", "replayed", "lost", "silent", "wrong type"]
+Fault = Literal[
+    "none",
+    "deaf",
+    "twice",
+    "swapped",
+    "replayed",
+    "lost",
+    "silent",
+    "wrong type",
+    "hasty",
+    "forgetful",
+    "no JSON",
+]
 
 
 class Hub(ThreadingHTTPServer):
-    """What is published goes to a queue of each who subscribes."""
+    """What is published goes to a queue of each who subscribes, and is kept for those who poll."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -31,14 +51,15 @@ class Hub(ThreadingHTTPServer):
     def __init__(self, fault: Fault) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.fault = fault
-        self.lock = threading.Lock()
+        self.changed = threading.Condition()
         self.subscribers: list[queue.SimpleQueue[str]] = []
         self.told: list[str] = []
+        self.kept: list[str] = []
 
     def subscribe(self) -> queue.SimpleQueue[str]:
         """Somebody hears from now on."""
         events: queue.SimpleQueue[str] = queue.SimpleQueue()
-        with self.lock:
+        with self.changed:
             if self.fault == "replayed":
                 for event in self.told:
                     events.put(event)
@@ -47,7 +68,7 @@ class Hub(ThreadingHTTPServer):
 
     def publish(self, event: str) -> None:
         """Everybody is told, unless there is a fault."""
-        with self.lock:
+        with self.changed:
             self.told.append(event)
             told = [event] * (2 if self.fault == "twice" else 1)
             count = len(self.told)
@@ -60,10 +81,23 @@ class Hub(ThreadingHTTPServer):
                     continue
                 for one in told:
                     events.put(one)
+            self.kept += told
+            self.changed.notify_all()
+
+    def behind(self, after: int | None) -> tuple[int, list[str]]:
+        """The number of the last event, and those behind that one, once there are any."""
+        with self.changed:
+            last = len(self.kept)
+            if after is None:
+                return (0 if self.fault == "replayed" else last), []
+            since = last if self.fault == "forgetful" else after
+            if self.fault != "hasty":
+                self.changed.wait_for(lambda: len(self.kept) > since, LONGEST_POLL_S)
+            return len(self.kept), self.kept[since:]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """`POST /publish` and `GET /subscribe`."""
+    """`POST /publish`, `GET /subscribe` and `GET /next`."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -73,16 +107,19 @@ class Handler(BaseHTTPRequestHandler):
         """Publishes the body."""
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.publish(body)
-        said = b"" if self.server.fault == "silent" else b"OK"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.send_header("Content-Length", str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
+        self.answer("text/plain", b"" if self.server.fault == "silent" else b"OK")
 
     def do_GET(self) -> None:
-        """Tells events until the client has gone."""
-        if self.path != "/subscribe":
+        """Answers a poll, or tells events until the client has gone."""
+        asked = urlsplit(self.path)
+        if asked.path == "/next":
+            after = parse_qs(asked.query).get("after")
+            last, told = self.server.behind(int(after[0]) if after else None)
+            said = json.dumps({"last": last, "events": told}).encode()
+            kind = "text/plain" if self.server.fault == "wrong type" else "application/json"
+            self.answer(kind, b"none" if self.server.fault == "no JSON" else said)
+            return
+        if asked.path != "/subscribe":
             self.send_error(405)
             return
         events = self.server.subscribe()
@@ -95,6 +132,15 @@ class Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             while True:
                 self.wfile.write(f"id: x\ndata: {events.get()}\n\n".encode())
+
+    def answer(self, kind: str, said: bytes) -> None:
+        """Says that much, and goes on."""
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(said)))
+        with suppress(OSError):
+            self.end_headers()
+            self.wfile.write(said)
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
@@ -112,36 +158,78 @@ def endpoint(hub: Hub) -> Endpoint:
     return Endpoint(protocol="http", host="127.0.0.1", port=hub.server_port, deadline_s=1.0)
 
 
-@pytest.mark.parametrize("part", CHECKS)
-def test_a_right_server_passes(hub: Hub, part: Part) -> None:
-    CHECKS[part](endpoint(hub))
+def ask(found: Endpoint, contract: ContractName, part: Part) -> None:
+    """Makes the checks of this part."""
+    for check in contracts.checks(contract, found.protocol):
+        if check.part == part:
+            check.function(found)
+
+
+@pytest.mark.parametrize(("contract", "part"), PARTS)
+def test_a_right_server_passes(hub: Hub, contract: ContractName, part: Part) -> None:
+    ask(endpoint(hub), contract, part)
 
 
 @pytest.mark.parametrize(
-    ("hub", "part"),
+    ("hub", "contract", "part"),
     [
-        ("deaf", "fan-out"),
-        ("twice", "many"),
-        ("swapped", "many"),
-        ("replayed", "fan-out"),
-        ("lost", "many"),
-        ("silent", "exchange"),
-        ("wrong type", "exchange"),
+        ("deaf", "push", "fan-out"),
+        ("twice", "push", "many"),
+        ("swapped", "push", "many"),
+        ("replayed", "push", "fan-out"),
+        ("lost", "push", "many"),
+        ("silent", "push", "exchange"),
+        ("wrong type", "push", "exchange"),
+        ("twice", "long-poll", "many"),
+        ("swapped", "long-poll", "many"),
+        ("replayed", "long-poll", "fan-out"),
+        ("lost", "long-poll", "many"),
+        ("wrong type", "long-poll", "exchange"),
+        ("hasty", "long-poll", "exchange"),
+        ("forgetful", "long-poll", "many"),
+        ("no JSON", "long-poll", "exchange"),
     ],
     indirect=["hub"],
 )
-def test_each_fault_is_found_out(hub: Hub, part: Part) -> None:
+def test_each_fault_is_found_out(hub: Hub, contract: ContractName, part: Part) -> None:
     with pytest.raises((Broken, TimeoutError)):
-        CHECKS[part](endpoint(hub))
+        ask(endpoint(hub), contract, part)
 
 
-@pytest.mark.parametrize("protocol", ["http", "ws"])
-def test_the_reference_server_keeps_it(engine: Engine, protocol: Literal["http", "ws"]) -> None:
-    command = [str(engine.binary), "respond", "--http", "127.0.0.1:0"]
+WAYS: Final[tuple[tuple[ContractName, Protocol], ...]] = (
+    ("push", "http"),
+    ("push", "h2c"),
+    ("push", "ws"),
+    ("push", "socketio+ws"),
+    ("push", "grpc"),
+    ("long-poll", "http"),
+)
+
+
+@contextmanager
+def responding(engine: Engine, *flags: str) -> Iterator[int]:
+    """The port of a reference server."""
+    command = [str(engine.binary), "respond", "--http", "127.0.0.1:0", *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        port = int(process.stdout.readline().rpartition(":")[2].split()[0])
-        found = Endpoint(protocol=protocol, host="127.0.0.1", port=port)
-        for check in PUSH:
-            check.function(found)
-        process.terminate()
+        try:
+            yield int(process.stdout.readline().rpartition(":")[2].split()[0])
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize(("contract", "protocol"), WAYS)
+def test_the_reference_server_keeps_it(
+    engine: Engine, contract: ContractName, protocol: Protocol
+) -> None:
+    with responding(engine) as port:
+        for check in contracts.checks(contract, protocol):
+            check.function(Endpoint(protocol=protocol, host="127.0.0.1", port=port))
+
+
+@pytest.mark.parametrize(("contract", "protocol"), WAYS)
+def test_an_event_that_is_altered_is_found_out_in_each_way(
+    engine: Engine, contract: ContractName, protocol: Protocol
+) -> None:
+    with responding(engine, "--fault", "wrong@7") as port, pytest.raises(Broken):
+        ask(Endpoint(protocol=protocol, host="127.0.0.1", port=port), contract, "many")

@@ -1,109 +1,51 @@
-"""Checks of the contract `push`: what is posted to `/publish` comes to everybody at `/subscribe`.
+"""Checks of the contracts `push` and `long-poll`: what is posted to `/publish` comes to everybody.
 
-Knows events and who must hear them; must not know who serves them.
+Knows events and who must hear them; must not know who serves them, nor how each way tells them.
 """
 
 from __future__ import annotations
 
-import http.client
 import socket
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Protocol, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
 
 from wiretrial.plan import SECURE
-from wiretrial.subjects.checks import CONNECTIONS, MESSAGES, Check, half_open
-from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.http_connection import Answer, Http1Connection, Request, media_type
-from wiretrial.subjects.websocket_connection import WebSocket, half_a_frame, half_a_handshake
+from wiretrial.subjects import push_parts
+from wiretrial.subjects.any_connection import connect
+from wiretrial.subjects.checks import CONNECTIONS, HTTP_2, MESSAGES, Check, HalfWay, half_open
+from wiretrial.subjects.endpoint import Broken, Endpoint, expect, payload
+from wiretrial.subjects.http_connection import Answer, Http1Connection, Request
+from wiretrial.subjects.push_parts import NEXT, SUBSCRIBE, Listener, Poller
+from wiretrial.subjects.spec import OVER_HTTP2
+from wiretrial.subjects.websocket_connection import half_a_frame, half_a_handshake
+from wiretrial.words import CALLS
 
 PUBLISH = "/publish"
-SUBSCRIBE = "/subscribe"
-EVENT_STREAM = "text/event-stream"
 LARGE = 64 << 10
 LISTENERS = 6
+STREAMS = 20
 EVENTS = 20
 SETTLE_S = 0.1
 """A server may take a subscriber in so long after the head of its stream, or its upgrade."""
+QUIET_S = 0.3
+"""A poll for which there is nothing waits for longer."""
 REFUSED = (404, 405, 501)
 """Statuses of a method that a route does not have."""
 
-
-class Listener(Protocol):
-    """Somebody who subscribes. A context manager; leaving it drops the connection."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def hear(self) -> str:
-        """The next event."""
-
-
-class _Stream:
-    """A stream of server-sent events."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._connection = http.client.HTTPConnection(endpoint.host, endpoint.port)
-        self._connection.sock = endpoint.connect()
-        try:
-            self._connection.request("GET", SUBSCRIBE, headers={"Accept": EVENT_STREAM})
-            self._answer = self._connection.getresponse()
-            status, kind = self._answer.status, self._answer.headers.get("Content-Type", "")
-            expect(status == 200, f"GET {SUBSCRIBE} answered {status}, not 200")
-            expect(media_type(kind) == EVENT_STREAM, f"GET {SUBSCRIBE} is {kind}")
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._answer.close()
-        self._connection.close()
-
-    def hear(self) -> str:
-        """The data of the next event; comments and other fields are passed over."""
-        lines: list[str] = []
-        # An empty line behind no data ends no event, but a comment or a retry.
-        while (line := self._line()) or not lines:
-            name, _, value = line.partition(":")
-            if name == "data":
-                lines.append(value.removeprefix(" "))
-        return "\n".join(lines)
-
-    def _line(self) -> str:
-        line = self._answer.readline()
-        expect(line.endswith(b"\n"), "a stream of events ended")
-        return line.decode().rstrip("\r\n")
-
-
-class _Socket:
-    """A WebSocket, each message of which is an event."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._websocket = WebSocket(endpoint, SUBSCRIBE)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._websocket.__exit__()
-
-    def hear(self) -> str:
-        """The next message, which is text."""
-        message = self._websocket.receive()
-        expect(isinstance(message, str), "an event came as a binary message")
-        return str(message)
+Listen = Callable[[Endpoint], Listener]
+"""Begins to hear."""
+Events = tuple[str, ...]
 
 
 class _Publisher(Http1Connection):
     """Posts events, one after the other, on one connection."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        over = "https" if endpoint.protocol in SECURE else "http"
-        super().__init__(endpoint.model_copy(update={"protocol": over}))
+        super().__init__(_of_publisher(endpoint))
 
     def publish(self, *events: str) -> None:
         """Returns when the server has taken them all."""
@@ -112,11 +54,11 @@ class _Publisher(Http1Connection):
 
 
 class _Told:
-    """One who subscribes, and hears what is asked for, which a publisher of its own posts."""
+    """One who hears what is asked for, which a publisher of its own posts."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, listen: Listen, endpoint: Endpoint) -> None:
         with ExitStack() as stack:
-            (self._listener,) = _gather(stack, endpoint, 1)
+            (self._listener,) = _gather(stack, listen, endpoint, 1)
             stack.enter_context(publisher := _Publisher(endpoint))
             self._publisher, self._open = publisher, stack.pop_all()
 
@@ -136,69 +78,79 @@ class _Told:
         _all_hear([self._listener], _events(number, 1))
 
 
+@dataclass(frozen=True)
+class _ToAll:
+    """Events that are published, and that so many have to hear."""
+
+    listen: Listen
+    listeners: int
+    events: Events
+
+    def __call__(self, endpoint: Endpoint) -> None:
+        """Raises unless each hears each of them."""
+        with ExitStack() as stack:
+            here = _gather(stack, self.listen, endpoint, self.listeners)
+            _publish(stack, endpoint, here, self.events)
+
+
+def _of_publisher(endpoint: Endpoint) -> Endpoint:
+    """Where events are posted to: beside those who hear, over HTTP/1.1."""
+    over = "https" if endpoint.protocol in SECURE else "http"
+    return endpoint.model_copy(update={"protocol": over})
+
+
 def _is_taken(answer: Answer) -> None:
     expect(answer.content == b"OK", f"POST {PUBLISH} answered {answer.content[:40]!r}, not OK")
 
 
-def _listener(endpoint: Endpoint) -> Listener:
-    return _Socket(endpoint) if endpoint.protocol in ("ws", "wss") else _Stream(endpoint)
-
-
-def _gather(stack: ExitStack, endpoint: Endpoint, count: int) -> list[Listener]:
-    """So many who subscribe, and are known to be taken in."""
-    here = [stack.enter_context(_listener(endpoint)) for _ in range(count)]
+def _gather(stack: ExitStack, listen: Listen, endpoint: Endpoint, count: int) -> list[Listener]:
+    """So many who hear, and are known to be taken in."""
+    here = [stack.enter_context(listen(endpoint)) for _ in range(count)]
     time.sleep(SETTLE_S)
     return here
 
 
-def _events(first: int, count: int) -> list[str]:
-    return [payload(64, number).decode() for number in range(first, first + count)]
+def _publish(
+    stack: ExitStack, endpoint: Endpoint, here: list[Listener], events: Events
+) -> _Publisher:
+    """Publishes these, which all who are here hear next; who does it may publish more."""
+    stack.enter_context(publisher := _Publisher(endpoint))
+    publisher.publish(*events)
+    _all_hear(here, events)
+    return publisher
 
 
-def _all_hear(here: list[Listener], events: list[str]) -> None:
+def _events(first: int, count: int) -> Events:
+    return tuple(payload(64, number).decode() for number in range(first, first + count))
+
+
+def _all_hear(here: list[Listener], events: Events) -> None:
     for listener in here:
         for event in events:
             heard = listener.hear()
             expect(heard == event, f"{heard[:40]!r} was heard where {event[:40]!r} was published")
 
 
-def _exchange(endpoint: Endpoint) -> None:
-    _to_all(endpoint, 1, _events(0, 1))
-
-
-def _many(endpoint: Endpoint) -> None:
-    _to_all(endpoint, 1, _events(0, MESSAGES))
-
-
-def _crowd(endpoint: Endpoint) -> None:
-    _to_all(endpoint, CONNECTIONS, _events(0, 2))
-
-
-def _large(endpoint: Endpoint) -> None:
-    _to_all(endpoint, 2, [payload(LARGE).decode()])
-
-
-def _to_all(endpoint: Endpoint, listeners: int, events: list[str]) -> None:
-    with ExitStack() as stack:
-        here = _gather(stack, endpoint, listeners)
-        stack.enter_context(publisher := _Publisher(endpoint))
-        publisher.publish(*events)
-        _all_hear(here, events)
-
-
-def _fan_out(endpoint: Endpoint) -> None:
+def _fan_out(listen: Listen, endpoint: Endpoint) -> None:
     """Everybody hears each event once and in order; who has left is not missed, nor told before."""
     with ExitStack() as stack:
-        leaver = _listener(endpoint)
+        leaver = listen(endpoint)
         with leaver:
-            here = _gather(stack, endpoint, LISTENERS - 1)
-            stack.enter_context(publisher := _Publisher(endpoint))
-            publisher.publish(*_events(0, EVENTS))
-            _all_hear([leaver, *here], _events(0, EVENTS))
-        here += _gather(stack, endpoint, 1)
+            here = _gather(stack, listen, endpoint, LISTENERS - 1)
+            publisher = _publish(stack, endpoint, [leaver, *here], _events(0, EVENTS))
+        here += _gather(stack, listen, endpoint, 1)
         publisher.publish(*_events(EVENTS, EVENTS))
         # The one who came late hears nothing of what was before.
         _all_hear(here, _events(EVENTS, EVENTS))
+
+
+def _on_streams(endpoint: Endpoint) -> None:
+    """Streams of one connection hear as those of several do."""
+    with ExitStack() as stack:
+        connection = stack.enter_context(push_parts.connect(endpoint))
+        here = [push_parts.on_stream(connection) for _ in range(STREAMS)]
+        time.sleep(SETTLE_S)
+        _publish(stack, endpoint, here, _events(0, EVENTS))
 
 
 def _methods(endpoint: Endpoint) -> None:
@@ -209,12 +161,33 @@ def _methods(endpoint: Endpoint) -> None:
         expect(status in REFUSED, f"{wrong} answered {status}, not one of {REFUSED}")
 
 
+def _waits(endpoint: Endpoint) -> None:
+    """A poll for which nothing is there is answered when something is."""
+    with Poller(endpoint) as poller:
+        if poller.is_answered(QUIET_S):
+            raise Broken("a poll was answered, and nothing was published")
+
+
 def _half_asked(endpoint: Endpoint) -> socket.socket:
     """A peer that stops in the middle of its request to hear."""
-    if endpoint.protocol in ("ws", "wss"):
+    if endpoint.protocol in OVER_HTTP2:
+        connection = connect(endpoint)
+        asked = push_parts.CALL if endpoint.protocol in CALLS else push_parts.ASKED
+        connection.write(connection.encode(asked)[:-5])
+        return connection.release()
+    if "ws" in endpoint.protocol:
         return half_a_handshake(endpoint, SUBSCRIBE)
+    return _half_a_request(endpoint, SUBSCRIBE)
+
+
+def _half_polled(endpoint: Endpoint) -> socket.socket:
+    """A peer that stops in the middle of its poll."""
+    return _half_a_request(endpoint, f"{NEXT}?after=0")
+
+
+def _half_a_request(endpoint: Endpoint, path: str) -> socket.socket:
     connection = endpoint.connect()
-    connection.sendall(f"GET {SUBSCRIBE} HTTP/1.1\r\nHost: {endpoint.host}\r\nAcc".encode())
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {endpoint.host}\r\nAcc".encode())
     return connection
 
 
@@ -222,18 +195,32 @@ def _half_said(endpoint: Endpoint) -> socket.socket:
     """A peer that stops in the middle of what it says: of a frame, or of an event."""
     if endpoint.protocol in ("ws", "wss"):
         return half_a_frame(endpoint, SUBSCRIBE)
-    connection = endpoint.connect()
+    connection = _of_publisher(endpoint).connect()
     head = f"POST {PUBLISH} HTTP/1.1\r\nHost: {endpoint.host}\r\nContent-Length: 64\r\n\r\n"
     connection.sendall(f"{head}half".encode())
     return connection
 
 
+def _parts(listen: Listen, half_asked: HalfWay) -> tuple[Check, ...]:
+    """What holds however it is heard; the first is the readiness probe."""
+    to_all = partial(_ToAll, listen)
+    fan_out = partial(_fan_out, listen)
+    return (
+        Check("exchange", "an event", to_all(1, _events(0, 1))),
+        Check("many", f"{MESSAGES} events", to_all(1, _events(0, MESSAGES))),
+        Check("fan-out", f"{LISTENERS} who hear {EVENTS} events each, one who leaves", fan_out),
+        Check("large", "an event of 64 KiB", to_all(2, (payload(LARGE).decode(),))),
+        *half_open(partial(_Told, listen), half_asked, _half_said),
+        Check("concurrency", f"{CONNECTIONS} who hear at once", to_all(CONNECTIONS, _events(0, 2))),
+        Check("methods", "GET of what is only posted to", _methods),
+    )
+
+
 PUSH: tuple[Check, ...] = (
-    Check("exchange", "an event", _exchange),
-    Check("many", f"{MESSAGES} events", _many),
-    Check("fan-out", f"{LISTENERS} who hear {EVENTS} events each, one who leaves", _fan_out),
-    Check("large", "an event of 64 KiB", _large),
-    *half_open(_Told, _half_asked, _half_said),
-    Check("concurrency", f"{CONNECTIONS} who hear at once", _crowd),
-    Check("methods", "GET of what is only posted to", _methods),
+    *_parts(push_parts.listener, _half_asked),
+    Check("pipelining", f"{STREAMS} streams of one connection", _on_streams, http=HTTP_2),
+)
+LONG_POLL: tuple[Check, ...] = (
+    *_parts(Poller, _half_polled),
+    Check("exchange", "a poll that waits", _waits),
 )

@@ -55,6 +55,11 @@ _OVER_HTTP: dict[ContractName, tuple[Check, ...]] = {
     # What else a proxy has to do needs a backend that does wrong: `checks_proxy`.
     "proxy": checks_http.STATIC[:1],
 }
+_PUSHED: dict[ContractName, tuple[Check, ...]] = {
+    "push": checks_push.PUSH,
+    "long-poll": checks_push.LONG_POLL,
+}
+"""However it is heard."""
 _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
     "ws-echo": checks_socketio.ECHO,
     "rpc": checks_socketio.RPC,
@@ -63,8 +68,8 @@ _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
 
 def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     """What a subject that claims the contract must pass, in order; the first tells readiness."""
-    if contract == "push":
-        found = checks_push.PUSH
+    if contract in _PUSHED:
+        found = _PUSHED[contract]
     elif contract == "table":
         over_websocket = protocol.endswith(("+ws", "+wss"))
         found = checks_table.MESSAGE if over_websocket else checks_table.STREAM

@@ -6,7 +6,7 @@ Knows streams, windows and frames; must not know routes. Imported where a subjec
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from h2 import events
@@ -124,6 +124,27 @@ class Http2Connection(StreamedConnection):
             self._read()
         return bytes(coming.content[:size])
 
+    def head(self, stream: int) -> tuple[int, str]:
+        """The status and the media type of an answer, as soon as its head came."""
+        coming = self._coming[stream]
+        while coming.status is None:
+            self._read()
+        return coming.status, coming.kind
+
+    def more(self, stream: int, at: int) -> bytes:
+        """What came of an answer behind its first bytes, as soon as something did.
+
+        Empty: it has ended.
+        """
+        coming = self._coming[stream]
+        while len(coming.content) <= at and not coming.is_whole:
+            self._read()
+        return bytes(coming.content[at:])
+
+    def last(self, stream: int) -> Mapping[str, str]:
+        """The fields of what ended an answer: its trailers, or its head where nothing followed."""
+        return self._coming[stream].last
+
     def says_something(self) -> bool:
         try:
             while all(coming.status is None for coming in self._coming.values()):
@@ -163,6 +184,7 @@ class Http2Connection(StreamedConnection):
             fields.append(("content-type", "text/plain"))
             if says_length:
                 fields.append(("content-length", str(len(request.body))))
+        fields += ((name.lower(), value) for name, value in request.fields)
         is_whole = not (request.body or request.head)
         self._codec.send_headers(stream, fields, end_stream=is_whole)
         self._asked.append(stream)

@@ -51,7 +51,7 @@ class Request:
     kind: str = "text/plain"
     """The media type of its body."""
     fields: tuple[tuple[str, str], ...] = ()
-    """Further fields of its head in HTTP/1.1."""
+    """Further fields of its head in HTTP/1.1 and HTTP/2."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

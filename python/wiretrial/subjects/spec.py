@@ -57,6 +57,7 @@ ContractName = Literal[
     "ws-echo",
     "ws-broadcast",
     "push",
+    "long-poll",
     "rpc",
     "raw-echo",
     "grpc-echo",
@@ -87,7 +88,8 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "static": _REQUESTS,
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
     "ws-broadcast": ("ws", "wss"),
-    "push": (*HTTP, "ws", "wss"),
+    "push": (*HTTP, *HTTP2, "ws", "wss", "socketio+ws", "socketio+wss", *CALLS),
+    "long-poll": HTTP,
     "rest": _REQUESTS,
     "rpc": (*_REQUESTS, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
@@ -130,8 +132,7 @@ PORT_OF: dict[Protocol, str] = {
 
 PLACEHOLDERS = frozenset(
     {"host", "threads", "delay_ms", "cert", "key", "source", "build", "prefix", "run", "engine"}
-    | {"cpus", "backend_host", "backend_port"}
-    | set(PORT_OF.values())
+    | {"cpus", "backend_host", "backend_port", *PORT_OF.values()}
 )
 """What `{name}` may stand in a command and in a file that is rendered for a run."""
 
@@ -486,13 +487,11 @@ def version_of(protocol: Protocol) -> Literal["1.1", "2", "3"]:
 
 def over(protocol: Protocol, version: AnyHttpVersion) -> Protocol:
     """The protocol that a URL with the scheme `protocol` is spoken to in, in a version of HTTP."""
-    match version:
-        case "1.1":
-            return protocol
-        case "3":
-            return QUIC if protocol == "https" else protocol
-        case _:
-            return next((name for name, of in HTTP2.items() if of == protocol), protocol)
+    if version == "1.1":
+        return protocol
+    if version == "3":
+        return QUIC if protocol == "https" else protocol
+    return next((name for name, of in HTTP2.items() if of == protocol), protocol)
 
 
 def fill(text: str, values: dict[str, str]) -> str:
