@@ -17,7 +17,7 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
-from wiretrial.studies import stall
+from wiretrial.studies import pushed, stall
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.needs import CROWD, LARGE_BYTES, Workload, needed_parts
 from wiretrial.subjects.spec import TRAFFIC, Part, Spec
@@ -120,14 +120,15 @@ def workload_of(case: Case) -> Workload:
         connections=case.load.connections,
         depth=case.load.depth,
         pack=case.load.pack,
-        message_bytes=_bytes(case.message.source),
+        message_bytes=case.publishing.bytes if case.publishing else _bytes(case.message.source),
         requests_per_connection=case.load.requests_per_connection,
         delay_ms=case.delay_ms or case.styx.delay_ms,
         table_size=case.styx.table_size,
         lobby=case.styx.lobby,
         held=case.is_held,
-        broadcast=case.contract in ("ws-broadcast", "push"),
-        streams=case.grpc.kind != "unary",
+        broadcast=case.contract in ("ws-broadcast", *pushed.CONTRACTS),
+        # Of a call that is told what is published, other parts speak.
+        streams=case.grpc.kind != "unary" and case.publishing is None,
         copies=case.copies != 1,
     )
 

@@ -29,7 +29,7 @@ from wiretrial.plan_grpc import Grpc
 from wiretrial.results.model import Scenario
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 PATHS: dict[ContractName, str] = {
     "http-echo": "/echo",
@@ -37,6 +37,7 @@ PATHS: dict[ContractName, str] = {
     "ws-echo": "/",
     "ws-broadcast": "/broadcast",
     "push": "/subscribe",
+    "long-poll": "/next",
     "raw-echo": "",
     "rest": "/test",
     "rpc": "/messages/testing",
@@ -65,6 +66,8 @@ REST_JSON = b'{"producer":"one of ten","text":"a message of 64 bytes as JSON"}'
 STATUS_PATH = "/test/status"
 LABELS_PATH = "/test/labels/"
 MESSAGES_PATH = "/messages/"
+SUBSCRIBE_CALL = "/wiretrial.Push/Subscribe"
+"""The method of gRPC that is told what is published."""
 
 HELD_PER_SOURCE = 12_000
 """Connections from one local address to one server: the kernel soon finds such a port."""
@@ -97,6 +100,8 @@ def request(
     """
     if contract == "rpc" and protocol.startswith("socketio"):
         return _emitted(path or PATHS["rpc"])
+    if contract == "push":
+        return _heard(path, protocol)
     path = PATHS[contract] if path is None else path
     match contract:
         case "static":
@@ -117,9 +122,7 @@ def request(
         case "ws-broadcast":
             message = Message(source=SequencePayload(bytes=int(size or DEFAULT_BYTES[contract])))
             return Request(path, Http(), message, Expect(content=BroadcastContent()))
-        case "push":
-            return Request(path, Http(sse=protocol in HTTP), Message(), Expect())
-        case "table":
+        case "table" | "long-poll":
             return Request(path, Http(), Message(), Expect())
         case "rpc":
             return _get(path, b'{"id":"%b"}' % path.removeprefix(MESSAGES_PATH).encode())
@@ -233,6 +236,17 @@ def _emitted(path: str) -> Request:
         Message(kind="text", source=FixedPayload(base64=_base64(event.encode()))),
         Expect(content=FixedContent(base64=_base64(right.encode()))),
     )
+
+
+def _heard(path: str | None, protocol: Protocol) -> Request:
+    """How it is asked for what is published: by a stream, a socket, an event or a call."""
+    if protocol in CALLS:
+        path = SUBSCRIBE_CALL if path is None else path
+        return Request(path, Http(), Message(), Expect(), Grpc(kind="server"))
+    if protocol.startswith("socketio"):
+        return Request(path or "", Http(), Message(), Expect())
+    path = PATHS["push"] if path is None else path
+    return Request(path, Http(sse=protocol in HTTP), Message(), Expect())
 
 
 def _text(size: int) -> bytes:

@@ -37,6 +37,7 @@ from wiretrial.studies.played import Played
 from wiretrial.studies.served import CONNECT_RATE, Executor, Served
 from wiretrial.studies.sized import UNKNOWN_RATE, Shared, own_rate, share_of
 from wiretrial.studies.workload import Driven, Factors, Workload, several
+from wiretrial.words import CALLS
 
 _REPLACED = frozenset({"connections", "streams", "depth", "pack"})
 """What a layout says."""
@@ -76,20 +77,38 @@ class Pushed(Served):
     called = "published events (`publish`)"
 
     publish: Levels[pushed.Rate]
+    streams: Counts | None = None
+    """Receivers on each connection, over HTTP/2 and gRPC; None: one."""
+
+    @model_validator(mode="after")
+    def _can_be_told(self) -> Self:
+        if self.contract == pushed.POLLED and self.http != ("1.1",):
+            raise ValueError("long polls are of HTTP/1.1: leave `http` out")
+        if "3" in self.http:
+            raise ValueError('nothing is published over HTTP/3: write http = "1.1" or http = "2"')
+        shares = "1.1" not in self.http or set(self.spoken) <= set(CALLS)
+        if self.streams is not None and not shares:
+            raise ValueError(
+                '`streams` are of HTTP/2 and gRPC: write http = "2" or protocol = "grpc", or leave'
+                " `streams` out"
+            )
+        return self
 
     def levels(self) -> Factors:
         # Receivers send nothing.
         unsent: Factors = {"depth": (None,), "pack": (None,)}
-        return super().levels() | unsent | {"publish": self.publish}
+        found = super().levels() | unsent | {"publish": self.publish}
+        return found if self.streams is None else found | {"streams": self.streams}
 
     def executor(self, _levels: Mapping[str, Any]) -> Executor:
         return ClosedLoop()
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
-        return {**super().asked(levels), "publishing": pushed.Publishing.of(levels)}
+        return {**super().asked(levels), "publishing": pushed.Publishing.of(self.contract, levels)}
 
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:
-        return [f"held, {wording.words('publish', levels['publish'])}"]
+        told = "long polls" if self.contract == pushed.POLLED else "held"
+        return [f"{told}, {wording.words('publish', levels['publish'])}"]
 
 
 class Flowing(Served):

@@ -13,8 +13,10 @@ from pydantic import Field
 
 from wiretrial.plan import SECURE, Publish
 from wiretrial.studies.fields import Part
+from wiretrial.subjects.spec import ContractName
 
-CONTRACT: Final = "push"
+POLLED: Final[ContractName] = "long-poll"
+CONTRACTS: Final[tuple[ContractName, ...]] = ("push", POLLED)
 PATH: Final = "/publish"
 USUAL_BYTES: Final = 64
 LEAST_BYTES: Final = 33
@@ -31,11 +33,14 @@ class Publishing(Part):
 
     rate: Rate
     bytes: int = Field(default=USUAL_BYTES, ge=LEAST_BYTES)
+    long_poll: bool = False
+    """Whether receivers ask for each event; else they hold what tells them."""
 
     @classmethod
-    def of(cls, levels: Mapping[str, Any]) -> Self:
+    def of(cls, contract: ContractName, levels: Mapping[str, Any]) -> Self:
         """At these levels of a workload's factors."""
-        return cls(rate=levels["publish"], bytes=levels["payload"] or USUAL_BYTES)
+        size = levels["payload"] or USUAL_BYTES
+        return cls(rate=levels["publish"], bytes=size, long_poll=contract == POLLED)
 
     def plan(self, url: str, warmup_ns: int) -> Publish:
         """The part of a plan whose receivers are at `url`; it begins amid the warm-up."""
@@ -46,4 +51,5 @@ class Publishing(Part):
             rate=self.rate,
             bytes=self.bytes,
             settle_ns=max(SHORTEST_SETTLE_NS, min(LONGEST_SETTLE_NS, warmup_ns // 2)),
+            long_poll=self.long_poll,
         )

@@ -123,8 +123,8 @@ class Served(Calling, Limited):
                 raise ValueError("players carry no payload: leave it out")
         elif self.table_size != (1,) or self.lobby != ("off",):
             raise ValueError("`table_size` and `lobby` are for the contract `table`")
-        if (self.contract == pushed.CONTRACT) != ("publish" in self.marks):
-            raise ValueError("`publish` and the contract `push` go together")
+        if (self.contract in pushed.CONTRACTS) != ("publish" in self.marks):
+            raise ValueError("`publish` and the contracts `push` and `long-poll` go together")
         if self.contract == "ws-broadcast":
             if not self.is_steady:
                 raise ValueError(
