@@ -1,8 +1,10 @@
 // Events for many receivers: what is posted to /publish goes to everybody at /subscribe, who holds a stream
-// of server-sent events or a WebSocket. One port, and both over TLS on another.
+// of server-sent events or a WebSocket, and to who asks for it at /next (long polling). One port, and the
+// same over TLS on another.
 
 import { WebSocketServer } from "ws";
 import { LARGEST, open } from "./shared/node-server/ports.js";
+import { keep, poll } from "./polls.js";
 
 /** Who subscribes: of each the function that tells it an event. */
 const subscribers = new Set();
@@ -35,6 +37,10 @@ function answer(request, response) {
     return;
   }
   request.resume();
+  if (request.method === "GET" && /^\/next(\?|$)/.test(request.url)) {
+    poll(request, response);
+    return;
+  }
   if (asked === "GET /subscribe") {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     response.flushHeaders();
@@ -49,6 +55,7 @@ function publish(request, response) {
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
     const text = Buffer.concat(chunks).toString();
+    keep(text);
     for (const tell of subscribers) {
       tell(text);
     }
