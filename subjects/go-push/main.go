@@ -1,5 +1,5 @@
 // go-push tells many receivers what one has posted: with net/http as streams of server-sent events, and with
-// gorilla/websocket, on one port, and both over TLS on another.
+// gorilla/websocket, on one port, and both over TLS on another. Streams go over HTTP/2 where the client asks for it.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		return
 	}
 
-	server := http.Server{Handler: routes()}
+	server := http.Server{Handler: routes(), Protocols: protocols()}
 	failed := make(chan error)
 	go func() { failed <- server.Serve(listen(*host, *port)) }()
 	if *tlsPort != "" {
@@ -43,6 +43,15 @@ func routes() http.Handler {
 	mux.HandleFunc("POST /publish", hub.publish)
 	mux.HandleFunc("GET /subscribe", hub.subscribe)
 	return mux
+}
+
+// protocols are those of both ports: HTTP/2 without TLS has to be asked for.
+func protocols() *http.Protocols {
+	var all http.Protocols
+	all.SetHTTP1(true)
+	all.SetHTTP2(true)
+	all.SetUnencryptedHTTP2(true)
+	return &all
 }
 
 func listen(host, port string) net.Listener {
