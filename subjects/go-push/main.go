@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"wiretrial/subjects/push"
 )
 
 const library = "github.com/gorilla/websocket"
@@ -38,10 +40,11 @@ func main() {
 }
 
 func routes() http.Handler {
-	hub := newHub()
+	hub := push.NewHub()
+	all := receivers{hub: hub}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /publish", hub.publish)
-	mux.HandleFunc("GET /subscribe", hub.subscribe)
+	mux.HandleFunc("POST /publish", hub.Publish)
+	mux.HandleFunc("GET /subscribe", all.subscribe)
 	return mux
 }
 

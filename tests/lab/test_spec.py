@@ -93,10 +93,10 @@ def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
     assert named == SECURE
 
 
-KINDS = {"server": 101, "client": 22}
+KINDS = {"server": 102, "client": 22}
 """The systems of the five studies and twelve of today's, one of them with an article's handler too;
 the table servers of the game come with theirs; thirteen that speak HTTP/2, two HTTP/3, six gRPC,
-web frameworks with a database, eight proxies, and four that push."""
+web frameworks with a database, eight proxies, and five that push."""
 
 
 def test_the_catalogue_is_whole() -> None:

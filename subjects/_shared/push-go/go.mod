@@ -1,0 +1,3 @@
+module wiretrial/subjects/push
+
+go 1.24.0
