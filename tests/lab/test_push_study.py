@@ -1,0 +1,56 @@
+"""The study `push`: who is asked in which way, what is compared with what, and in how much time."""
+
+from __future__ import annotations
+
+from tests.lab.whole_studies import check_time, of
+from wiretrial.results.model import Scenario
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Study
+from wiretrial.subjects import registry as subjects
+
+NAME = "push"
+WAYS = {
+    *("server-sent events", "events over HTTP/2", "WebSocket"),
+    *("long polling", "Socket.IO", "gRPC"),
+}
+FAMILIES = ("to many", "often", "large", "inside TLS")
+
+
+def way(scenario: Scenario) -> str:
+    """What a row's label tells behind its subject."""
+    return (scenario.label or "").partition(", ")[2]
+
+
+def test_each_way_is_asked_of_a_reference_server_and_of_one_that_people_run(study: Study) -> None:
+    for family in FAMILIES:
+        scenarios = [case.scenario for case in of(study, family)]
+        asked = {(way(one), one.subject.startswith("reference")) for one in scenarios}
+        assert asked == {(one, is_reference) for one in WAYS for is_reference in (True, False)}
+
+
+def test_every_subject_keeps_what_it_is_asked_for(study: Study) -> None:
+    for case in study.cases:
+        claims = subjects.find(case.scenario.subject).spec.claims()
+        assert (case.contract, case.spoken) in claims, case.scenario.name
+
+
+def test_each_row_is_compared_with_one_of_its_group(study: Study) -> None:
+    scenarios = [case.scenario for case in study.cases if case.scenario.twin_of is None]
+    groups = {one.name: one.group for one in scenarios}
+    for one in scenarios:
+        if one.baseline is None:
+            assert any(other.baseline == one.name for other in scenarios), one.name
+        else:
+            assert groups[one.baseline] == one.group, one.name
+
+
+def test_as_many_copies_are_due_whatever_receivers_share(study: Study) -> None:
+    for family in ("often", "inside TLS", "shared connections"):
+        for case in of(study, family):
+            assert case.publishing is not None
+            receivers = case.load.connections * case.load.depth
+            assert receivers * case.publishing.rate == 10_000, case.scenario.name
+
+
+def test_it_fits_in_its_time(document: Document, study: Study) -> None:
+    check_time(document, study, hours=0.6, quick_seconds=300)
