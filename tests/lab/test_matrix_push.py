@@ -82,12 +82,14 @@ def test_long_polls_are_a_contract_of_their_own(tmp_path: Path) -> None:
 
 
 def test_streams_of_a_connection_are_receivers_too(tmp_path: Path) -> None:
-    for protocol, more in (("http", 'http = "2"\n'), ("grpc", "")):
+    ways = (("http", 'http = "2"\n'), ("https", 'http = "3"\n'), ("grpc", ""))
+    for protocol, more in ways:
         case = one(tmp_path, protocol, more=f"{more}streams = [5, 50]\n")
         assert (case.load.connections, case.load.depth) == (10, 5)
         assert "pipelining" in needed_parts(admission.workload_of(case))
         assert "10 connections, 5 streams on each" in case.scenario.workload
     assert one(tmp_path, "http", more='http = "2"\n').spoken == "h2c"
+    assert one(tmp_path, "https", more='http = "3"\n').spoken == "h3"
 
 
 def test_what_is_larger_than_a_message_may_be_has_to_be_verified(tmp_path: Path) -> None:
@@ -139,9 +141,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path, more: str, said: str) -> None
 @pytest.mark.parametrize(
     ("protocol", "contract", "more", "said"),
     [
-        ("http", "push", "streams = 2\n", "`streams` are of HTTP/2 and gRPC"),
-        ("ws", "push", "streams = 2\n", "`streams` are of HTTP/2 and gRPC"),
-        ("https", "push", 'http = "3"\n', "nothing is published over HTTP/3"),
+        ("http", "push", "streams = 2\n", "`streams` are of HTTP/2, HTTP/3 and gRPC"),
+        ("ws", "push", "streams = 2\n", "`streams` are of HTTP/2, HTTP/3 and gRPC"),
         ("http", "long-poll", 'http = "2"\n', "long polls are of HTTP/1.1"),
         ("ws", "long-poll", "", "long-poll is not kept over ws"),
         ("tcp", "push", "", "push is not kept over tcp"),

@@ -268,6 +268,7 @@ impl Doors {
     /// A connection is over.
     fn dismiss(&mut self, key: Key, premises: &mut Premises<'_>) {
         let Some(connection) = self.connections.remove(key) else { return };
+        premises.resources(key).member.leave_all(connection.memberships());
         let (door, handle) = connection.place();
         if let Some(known) = self.all[door].known.get_mut(handle.slot as usize) {
             *known = Some((handle.generation, None));

@@ -78,19 +78,17 @@ class Pushed(Served):
 
     publish: Levels[pushed.Rate]
     streams: Counts | None = None
-    """Receivers on each connection, over HTTP/2 and gRPC; None: one."""
+    """Receivers on each connection, over HTTP/2, HTTP/3 and gRPC; None: one."""
 
     @model_validator(mode="after")
     def _can_be_told(self) -> Self:
         if self.contract == pushed.POLLED and self.http != ("1.1",):
             raise ValueError("long polls are of HTTP/1.1: leave `http` out")
-        if "3" in self.http:
-            raise ValueError('nothing is published over HTTP/3: write http = "1.1" or http = "2"')
         shares = "1.1" not in self.http or set(self.spoken) <= set(CALLS)
         if self.streams is not None and not shares:
             raise ValueError(
-                '`streams` are of HTTP/2 and gRPC: write http = "2" or protocol = "grpc", or leave'
-                " `streams` out"
+                '`streams` are of HTTP/2, HTTP/3 and gRPC: write http = "2", http = "3" or'
+                ' protocol = "grpc", or leave `streams` out'
             )
         return self
 

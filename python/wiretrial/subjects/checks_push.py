@@ -14,13 +14,21 @@ from functools import partial
 from typing import Self
 
 from wiretrial.plan import SECURE
-from wiretrial.subjects import push_parts
-from wiretrial.subjects.any_connection import connect
-from wiretrial.subjects.checks import CONNECTIONS, HTTP_2, MESSAGES, Check, HalfWay, half_open
+from wiretrial.subjects import any_connection, push_parts
+from wiretrial.subjects.any_connection import connect, streamed
+from wiretrial.subjects.checks import (
+    CONNECTIONS,
+    HTTP_2,
+    HTTP_3,
+    MESSAGES,
+    Check,
+    HalfWay,
+    half_open,
+)
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect, payload
 from wiretrial.subjects.http_connection import Answer, Http1Connection, Request
 from wiretrial.subjects.push_parts import NEXT, SUBSCRIBE, Listener, Poller
-from wiretrial.subjects.spec import OVER_HTTP2
+from wiretrial.subjects.spec import ON_STREAMS
 from wiretrial.subjects.websocket_connection import half_a_frame, half_a_handshake
 from wiretrial.words import CALLS
 
@@ -147,7 +155,7 @@ def _fan_out(listen: Listen, endpoint: Endpoint) -> None:
 def _on_streams(endpoint: Endpoint) -> None:
     """Streams of one connection hear as those of several do."""
     with ExitStack() as stack:
-        connection = stack.enter_context(push_parts.connect(endpoint))
+        connection = stack.enter_context(streamed(endpoint))
         here = [push_parts.on_stream(connection) for _ in range(STREAMS)]
         time.sleep(SETTLE_S)
         _publish(stack, endpoint, here, _events(0, EVENTS))
@@ -170,7 +178,7 @@ def _waits(endpoint: Endpoint) -> None:
 
 def _half_asked(endpoint: Endpoint) -> socket.socket:
     """A peer that stops in the middle of its request to hear."""
-    if endpoint.protocol in OVER_HTTP2:
+    if endpoint.protocol in ON_STREAMS:
         connection = connect(endpoint)
         asked = push_parts.CALL if endpoint.protocol in CALLS else push_parts.ASKED
         connection.write(connection.encode(asked)[:-5])
@@ -210,7 +218,7 @@ def _parts(listen: Listen, half_asked: HalfWay) -> tuple[Check, ...]:
         Check("many", f"{MESSAGES} events", to_all(1, _events(0, MESSAGES))),
         Check("fan-out", f"{LISTENERS} who hear {EVENTS} events each, one who leaves", fan_out),
         Check("large", "an event of 64 KiB", to_all(2, (payload(LARGE).decode(),))),
-        *half_open(partial(_Told, listen), half_asked, _half_said),
+        *half_open(partial(_Told, listen), half_asked, _half_said, silent=any_connection.begin),
         Check("concurrency", f"{CONNECTIONS} who hear at once", to_all(CONNECTIONS, _events(0, 2))),
         Check("methods", "GET of what is only posted to", _methods),
     )
@@ -218,7 +226,7 @@ def _parts(listen: Listen, half_asked: HalfWay) -> tuple[Check, ...]:
 
 PUSH: tuple[Check, ...] = (
     *_parts(push_parts.listener, _half_asked),
-    Check("pipelining", f"{STREAMS} streams of one connection", _on_streams, http=HTTP_2),
+    Check("pipelining", f"{STREAMS} streams of one connection", _on_streams, http=HTTP_2 | HTTP_3),
 )
 LONG_POLL: tuple[Check, ...] = (
     *_parts(Poller, _half_polled),

@@ -6,7 +6,7 @@ Knows streams, windows and frames; must not know routes. Imported where a subjec
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from h2 import events
@@ -59,8 +59,7 @@ class Http2Connection(StreamedConnection):
         # It is a server's to say, and some end a connection whose client says it.
         del self._codec.local_settings[SettingCodes.ENABLE_CONNECT_PROTOCOL]
         self._codec.initiate_connection()
-        self._asked: deque[int] = deque()
-        """Streams whose answers were not read yet, in the order of their requests."""
+        self._asked = deque()
         self._coming: dict[int, _Coming] = {}
         self._is_ponged = False
         self._has_ended = False
@@ -125,25 +124,16 @@ class Http2Connection(StreamedConnection):
         return bytes(coming.content[:size])
 
     def head(self, stream: int) -> tuple[int, str]:
-        """The status and the media type of an answer, as soon as its head came."""
         coming = self._coming[stream]
         while coming.status is None:
             self._read()
         return coming.status, coming.kind
 
     def more(self, stream: int, at: int) -> bytes:
-        """What came of an answer behind its first bytes, as soon as something did.
-
-        Empty: it has ended.
-        """
         coming = self._coming[stream]
         while len(coming.content) <= at and not coming.is_whole:
             self._read()
         return bytes(coming.content[at:])
-
-    def last(self, stream: int) -> Mapping[str, str]:
-        """The fields of what ended an answer: its trailers, or its head where nothing followed."""
-        return self._coming[stream].last
 
     def says_something(self) -> bool:
         try:

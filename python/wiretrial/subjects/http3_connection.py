@@ -61,8 +61,7 @@ class Http3Connection(StreamedConnection):
         self._quic = _begun(endpoint, window)
         self._encoder = Encoder()
         """Its table is never filled, so that a head means the same whenever it arrives."""
-        self._asked: deque[int] = deque()
-        """Streams whose answers were not read yet, in the order of their requests."""
+        self._asked = deque()
         self._coming: dict[int, _Coming] = {}
         self._unsaid = 0
         """Bytes of the last request that was encoded which were not written yet."""
@@ -134,6 +133,18 @@ class Http3Connection(StreamedConnection):
             return False
         return True
 
+    def head(self, stream: int) -> tuple[int, str]:
+        coming = self._coming[stream]
+        self._until(lambda: coming.status is not None or coming.is_whole)
+        if coming.status is None:
+            raise Broken("a stream ended without an answer")
+        return coming.status, coming.kind
+
+    def more(self, stream: int, at: int) -> bytes:
+        coming = self._coming[stream]
+        self._until(lambda: len(coming.content) > at or coming.is_whole)
+        return bytes(coming.content[at:])
+
     def ping(self) -> None:
         number = len(self._ponged)
         self._quic.send_ping(number)
@@ -162,6 +173,7 @@ class Http3Connection(StreamedConnection):
             fields.append(("content-type", request.kind))
             if says_length:
                 fields.append(("content-length", str(len(request.body))))
+        fields += ((name.lower(), value) for name, value in request.fields)
         encoded = [(name.encode(), value.encode()) for name, value in fields]
         _, head = self._encoder.encode(stream, encoded)
         return encode_frame(FrameType.HEADERS, head)

@@ -9,6 +9,7 @@ import http.client
 import io
 import socket as sockets
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Request:
     kind: str = "text/plain"
     """The media type of its body."""
     fields: tuple[tuple[str, str], ...] = ()
-    """Further fields of its head in HTTP/1.1 and HTTP/2."""
+    """Further fields of its head."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -155,6 +156,25 @@ class Connection(ABC):
 
 class StreamedConnection(Connection):
     """A connection on which each request has a stream of its own."""
+
+    _asked: deque[int]
+    """Streams whose answers were not read yet, in the order of their requests."""
+
+    def ask(self, request: Request) -> int:
+        """Sends a request whose answer is read as it comes; its stream."""
+        self.send(request)
+        return self._asked[-1]
+
+    @abstractmethod
+    def head(self, stream: int) -> tuple[int, str]:
+        """The status and the media type of an answer, as soon as its head came."""
+
+    @abstractmethod
+    def more(self, stream: int, at: int) -> bytes:
+        """What came of an answer behind its first bytes, as soon as something did.
+
+        Empty: it has ended.
+        """
 
     @abstractmethod
     def ping(self) -> None:

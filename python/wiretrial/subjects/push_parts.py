@@ -10,18 +10,21 @@ import http.client
 import json
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
+from wiretrial.subjects.any_connection import streamed
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.grpc_parts import HEAD, KIND, PREFIX, framed
-from wiretrial.subjects.http_connection import Http1Connection, Request, media_type
+from wiretrial.subjects.http_connection import (
+    Http1Connection,
+    Request,
+    StreamedConnection,
+    media_type,
+)
 from wiretrial.subjects.socketio_connection import EVENT, SocketIo, event, excerpt
-from wiretrial.subjects.spec import OVER_HTTP2
+from wiretrial.subjects.spec import ON_STREAMS
 from wiretrial.subjects.websocket_connection import WebSocket
 from wiretrial.words import CALLS
-
-if TYPE_CHECKING:
-    from wiretrial.subjects.http2_connection import Http2Connection
 
 SUBSCRIBE = "/subscribe"
 NEXT = "/next"
@@ -55,25 +58,18 @@ def listener(endpoint: Endpoint) -> Listener:
             return _Socket(endpoint)
         case "socketio+ws" | "socketio+wss":
             return _Emitted(endpoint)
-        case protocol if protocol in OVER_HTTP2:
-            return on_stream(connect(endpoint))
+        case protocol if protocol in ON_STREAMS:
+            return on_stream(streamed(endpoint))
         case _:
             return _Stream(endpoint)
 
 
-def connect(endpoint: Endpoint) -> Http2Connection:
-    """A connection of HTTP/2, for listeners on its streams."""
-    from wiretrial.subjects.http2_connection import Http2Connection
-
-    return Http2Connection(endpoint)
-
-
-def on_stream(connection: Http2Connection) -> Listener:
+def on_stream(connection: StreamedConnection) -> Listener:
     """One who subscribes on a stream of the connection, which ends with any of them."""
     try:
         if connection.endpoint.protocol in CALLS:
             return _Call(connection)
-        return _Http2Stream(connection)
+        return _OnStream(connection)
     except BaseException:
         connection.close()
         raise
@@ -126,13 +122,11 @@ class _Stream(_Events):
 
 
 class _Reply:
-    """A reply without an end on a stream of HTTP/2, as far as it was read."""
+    """A reply without an end on a stream of HTTP/2 or HTTP/3, as far as it was read."""
 
-    def __init__(self, connection: Http2Connection, request: Request, kind: str) -> None:
+    def __init__(self, connection: StreamedConnection, request: Request, kind: str) -> None:
         self._connection = connection
-        self._stream = connection.open(request)
-        if request.body:
-            connection.say(self._stream, request.body, is_last=True)
+        self._stream = connection.ask(request)
         self._read = 0
         _require(request, *connection.head(self._stream), kind)
 
@@ -145,17 +139,15 @@ class _Reply:
     def _more(self) -> bytes:
         """What came next; raises where nothing will."""
         piece = self._connection.more(self._stream, self._read)
-        if not piece:
-            status = self._connection.last(self._stream).get("grpc-status")
-            raise Broken(f"what tells of events ended{f' with status {status}' if status else ''}")
+        expect(bool(piece), "what tells of events ended")
         self._read += len(piece)
         return piece
 
 
-class _Http2Stream(_Reply, _Events):
-    """A stream of server-sent events over HTTP/2."""
+class _OnStream(_Reply, _Events):
+    """A stream of server-sent events over HTTP/2 or HTTP/3."""
 
-    def __init__(self, connection: Http2Connection) -> None:
+    def __init__(self, connection: StreamedConnection) -> None:
         super().__init__(connection, ASKED, EVENT_STREAM)
         self._kept = b""
 
@@ -169,7 +161,7 @@ class _Http2Stream(_Reply, _Events):
 class _Call(_Reply):
     """A call of gRPC, each message of whose reply is an event."""
 
-    def __init__(self, connection: Http2Connection) -> None:
+    def __init__(self, connection: StreamedConnection) -> None:
         super().__init__(connection, CALL, KIND)
         self._kept = b""
 

@@ -88,7 +88,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "static": _REQUESTS,
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
     "ws-broadcast": ("ws", "wss"),
-    "push": (*HTTP, *HTTP2, "ws", "wss", "socketio+ws", "socketio+wss", *CALLS),
+    "push": (*_REQUESTS, "ws", "wss", "socketio+ws", "socketio+wss", *CALLS),
     "long-poll": HTTP,
     "rest": _REQUESTS,
     "rpc": (*_REQUESTS, "socketio+ws", "socketio+wss"),

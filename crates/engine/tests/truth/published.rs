@@ -98,6 +98,21 @@ fn over_http2_each_stream_is_told() {
 }
 
 #[test]
+fn over_http3_each_stream_is_told() {
+    let rig = Rig::with_http3(Script::default());
+    let mut plan = plan(&rig, "https", 1_500);
+    plan["target"]["http"]["version"] = json!("3");
+    plan["load"] = json!({"connections": 2, "depth": 5});
+    plan["publish"]["settle_ns"] = json!(1_000 * MS);
+    // Who has left is told no more: the server goes on with those who come next.
+    for _ in 0..2 {
+        let outcome = checked(&plan);
+        assert_all_told(&outcome);
+        assert_eq!(published(&outcome).receivers, 10);
+    }
+}
+
+#[test]
 fn each_call_of_grpc_is_told() {
     let rig = Rig::new(Script::default());
     for (scheme, called) in [("http", "grpc"), ("https", "grpcs")] {

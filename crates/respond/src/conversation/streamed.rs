@@ -309,7 +309,7 @@ impl<C: Codec> StreamedConversation<C> {
                 if let (Route::Events(Some(asked)), Method::Get) = (route, method) {
                     return self.begin_events(stream, reply, asked, last_event_id, sink);
                 }
-                if (route, method) == (Route::Subscribe, Method::Get) && C::HEARS {
+                if (route, method) == (Route::Subscribe, Method::Get) {
                     return self.begin_subscription(stream, reply, sink);
                 }
                 return self.serve(stream, reply, route, method, sink);
@@ -358,7 +358,6 @@ impl<C: Codec> StreamedConversation<C> {
                 return self.begin_pattern(stream, reply, method, length, None, sink);
             }
             Route::Publish | Route::Next(_) => (501, TEXT, "", b"over HTTP/1.1 alone\n"),
-            Route::Subscribe if !C::HEARS => (501, TEXT, "", b"over HTTP/1.1 and HTTP/2 alone\n"),
             // Only its head is wanted.
             Route::Events(Some(_)) | Route::Subscribe => {
                 self.event_head(stream, true, sink);

@@ -13,7 +13,7 @@ use wiretrial_proto::{Arrival, ProtocolError, Scratch};
 use crate::connection::Resources;
 use crate::conversation::streamed::http3::Http3Conversation;
 use crate::conversation::{Conversation as _, STREAM_AHEAD, converse};
-use crate::hub::{Member, Notice};
+use crate::hub::{Member, Memberships, Notice};
 use crate::script::FaultKind;
 use crate::shared::Shared;
 use crate::sink::{BACKLOG_LIMIT, Sink};
@@ -77,6 +77,11 @@ impl Http3Connection {
         (self.door, self.handle)
     }
 
+    /// What it has joined.
+    pub(super) fn memberships(&self) -> Memberships {
+        self.conversation.memberships()
+    }
+
     /// Something happened to it.
     pub(super) fn on_event(&mut self, event: &Event, turn: &mut Turn<'_>) {
         match *event {
@@ -97,6 +102,9 @@ impl Http3Connection {
 
     /// The server tells it something.
     pub(super) fn on_notice(&mut self, notice: &Notice, turn: &mut Turn<'_>) {
+        if self.is_over {
+            return;
+        }
         self.speak(turn, |conversation, sink, member, _| {
             conversation.on_notice(notice, sink, member);
         });

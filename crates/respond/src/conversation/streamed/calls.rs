@@ -35,7 +35,7 @@ impl<C: Codec> StreamedConversation<C> {
         if self.begin_served(stream, target, fields, sink, member) {
             return;
         }
-        if target == SUBSCRIBE && C::HEARS {
+        if target == SUBSCRIBE {
             return self.begin_told(stream, sink, member);
         }
         let call = Box::new(Call::of(target, Encodings::of(fields)));

@@ -26,9 +26,6 @@ pub(crate) enum Why {
 
 /// The server's side of a protocol with streams.
 pub(crate) trait Codec: Debug {
-    /// Can its connections hear what is published?
-    const HEARS: bool;
-
     /// One for a new connection.
     fn begin() -> Self;
 

@@ -14,8 +14,6 @@ use crate::script::FaultKind;
 use crate::sink::Sink;
 
 impl Codec for Http2Server {
-    const HEARS: bool = true;
-
     fn begin() -> Self {
         Self::new(Http2Limits {
             max_streams: MAX_STREAMS,

@@ -87,8 +87,6 @@ impl Http3Codec {
 }
 
 impl Codec for Http3Codec {
-    const HEARS: bool = false;
-
     fn begin() -> Self {
         let limits = Http3Limits {
             max_streams: MAX_STREAMS as usize,
