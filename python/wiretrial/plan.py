@@ -34,7 +34,9 @@ HttpVersion = Literal["1.1", "2", "auto"]
 AnyHttpVersion = Literal["1.1", "2", "3", "auto"]
 """3: over QUIC, for requests to https."""
 Congestion = Literal["cubic", "new-reno", "bbr"]
-"""Who decides over HTTP/3 how much may be on its way: RFC 9438, RFC 9002 appendix B, BBR 1."""
+"""Who decides how much may be on its way: RFC 9438, RFC 9002 appendix B, BBR 1."""
+KERNEL_NAMES: Final[dict[Congestion, str]] = {"cubic": "cubic", "new-reno": "reno", "bbr": "bbr"}
+"""What the kernel calls them, of TCP."""
 HeaderProfile = Literal["constant", "partly", "unique"]
 """Which of ten header fields, like those of a browser, are new in each request: none; the cookie
 and the request's id; all."""
@@ -64,7 +66,7 @@ class Http(_Part):
     plans and the digests of studies are what they were before there were others."""
     windows: Windows | None = None
     congestion: Congestion | None = None
-    """Of HTTP/3; None, and not written: cubic."""
+    """Of any protocol; None, and not written: over TCP the kernel's default, over HTTP/3 cubic."""
     early_data: bool = False
     """Requests of HTTP/3 go before the handshake's end where they can (0-RTT). Not written where
     they don't."""

@@ -210,6 +210,8 @@ class Start(_Part):
     request_payload_bytes: int
     reply_payload_bytes: int | None
     tls: str | None
+    congestion: str | None = None
+    """Of the generator's TCP, as the kernel calls it and told it; None over QUIC."""
     http: Spoken | None = None
     header_profile: Profiled | None = None
     insecure: bool = False

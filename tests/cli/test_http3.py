@@ -185,11 +185,21 @@ def test_what_does_not_go_over_it_is_refused_in_one_line_with_the_remedy(
     assert remedy in line
 
 
-def test_who_decides_over_tcp_how_much_is_on_its_way_is_not_asked(wiretrial: Run) -> None:
-    done = wiretrial("load", "https://127.0.0.1:1/", "--congestion", "bbr", "-d", "1s")
-    assert done.returncode == EXIT_USAGE
-    [line] = done.stderr.strip().splitlines()
-    assert "use --http 3" in line
+def test_over_tcp_the_congestion_control_is_the_kernel_s_of_that_name(
+    wiretrial: Run, tmp_path: Path
+) -> None:
+    # Every kernel has Reno, and lets everybody have it.
+    asked = ("--congestion", "new-reno")
+    with https(tmp_path) as (url, authority):
+        code, found, said = loaded(wiretrial, url, "--cacert", str(authority), *asked)
+        shown = ("-n", "60", "--warmup", "0s", "--cacert", str(authority))
+        text = wiretrial("load", url, *shown, *asked).stdout
+        usual = wiretrial("load", url, *shown).stdout
+    assert code in MEASURED, said
+    assert (found["tcp_congestion"], found["http3"]) == ("reno", None)
+    assert found["target"]["http"]["congestion"] == "new-reno"
+    assert "congestion control reno" in " ".join(text.split())
+    assert "congestion control" not in " ".join(usual.split())
 
 
 def test_streams_of_events_go_over_it(wiretrial: Run, tmp_path: Path) -> None:
@@ -308,7 +318,6 @@ CHAT = '[[flow]]\nurl = "wss://127.0.0.1:1/"\nstep = [{send = "x", reply = {text
         (f'http = "3"\nbase = "http://127.0.0.1:1"\n{OWN}', (), "write https:// or grpcs://"),
         (CHAT, ("--http", "3"), "leave --http and --streams out"),
         (f'base = "https://127.0.0.1:1"\n{OWN}', ("--http", "3", "--window", "64KiB"), "--http 2"),
-        (f'base = "https://127.0.0.1:1"\n{OWN}', ("--congestion", "bbr"), "add --http 3 (in the"),
     ],
 )
 def test_a_file_that_does_not_go_over_it_is_refused(

@@ -66,8 +66,13 @@ impl Line {
     ) -> Result<Transport, Failed> {
         self.connections += 1;
         let key = Key { slot: 0, generation: self.connections };
-        let spec =
-            ConnectSpec { peer: self.suite, source: None, nodelay: true, receive_buffer: None };
+        let spec = ConnectSpec {
+            peer: self.suite,
+            source: None,
+            nodelay: true,
+            receive_buffer: None,
+            congestion: None,
+        };
         let mut socket = self.driver.connect(key, &spec)?;
         loop {
             while let Some(ready) = self.driver.next() {

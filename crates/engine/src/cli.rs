@@ -213,7 +213,7 @@ pub(crate) struct LoadFlags {
     /// HTTP/2: the same on all streams of a connection together. [64MiB]
     #[arg(long, value_parser = window, value_name = "SIZE")]
     pub(crate) connection_window: Option<u32>,
-    /// HTTP/3: which algorithm decides how much may be on its way. [cubic]
+    /// Which algorithm decides how much of what is sent may be on its way, over TCP and HTTP/3. [TCP: the kernel's default, HTTP/3: cubic]
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) congestion: Option<Congestion>,
     /// HTTP/3: send requests on new connections before the handshake's end (0-RTT), where the server lets an earlier session do so.
@@ -333,9 +333,9 @@ pub(crate) enum HttpVersion {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Congestion {
-    /// RFC 9438, as Linux has it for TCP.
+    /// RFC 9438.
     Cubic,
-    /// RFC 9002, appendix B.
+    /// RFC 9002, appendix B; of TCP the kernel's reno.
     NewReno,
     /// BBR, version 1.
     Bbr,
@@ -404,6 +404,9 @@ pub(crate) struct RespondFlags {
     /// Give each thread a table of descriptors of its own: so many times more connections than one holds.
     #[arg(long)]
     pub(crate) own_descriptors: bool,
+    /// Which algorithm decides how much of what is sent may be on its way, over TCP and HTTP/3. [TCP: the kernel's default, HTTP/3: cubic]
+    #[arg(long, value_enum, value_name = "ALGORITHM")]
+    pub(crate) congestion: Option<Congestion>,
     /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
     #[arg(long, value_name = "TIME[,TIME@SHARE]")]
     pub(crate) delay: Option<Delay>,

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
-use wiretrial_respond::{Addresses, PollerKind, Script, ServerPlan};
+use wiretrial_respond::{Addresses, Congestion as CongestionOf, PollerKind, Script, ServerPlan};
 
-use crate::cli::{Poller, RespondFlags};
+use crate::cli::{Congestion, Poller, RespondFlags};
 use crate::exit::Failed;
 use crate::signals;
 
@@ -43,6 +43,11 @@ fn plan(flags: RespondFlags) -> ServerPlan {
             Poller::Uring => PollerKind::Uring,
             Poller::Epoll => PollerKind::Epoll,
         },
+        congestion: flags.congestion.map(|typed| match typed {
+            Congestion::Cubic => CongestionOf::Cubic,
+            Congestion::NewReno => CongestionOf::NewReno,
+            Congestion::Bbr => CongestionOf::Bbr,
+        }),
         script: Script {
             delay: flags.delay,
             upgrade_delay: flags.upgrade_delay,

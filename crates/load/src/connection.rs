@@ -27,7 +27,7 @@ use wiretrial_net::{Driver, NetError};
 use wiretrial_proto::{ClientSession as _, Fill, Message};
 
 pub(crate) use buffers::Buffers;
-pub(crate) use dial::{Behaviour, Dial};
+pub(crate) use dial::{Behaviour, Dial, algorithm};
 pub(crate) use ending::{Ending, Finished};
 pub(crate) use ledger::{Ledger, Pending};
 pub(crate) use link::{AnyTransport, Link};

@@ -22,7 +22,7 @@ use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, DriverConfig, Po
 use wiretrial_proto::MessageKind;
 
 use crate::clock::{Clock, Monotonic, Nanos};
-use crate::connection::{Behaviour, Dial};
+use crate::connection::{Behaviour, Dial, algorithm};
 use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::http2::Spoken;
@@ -61,6 +61,8 @@ pub(crate) struct Setup {
     pub(crate) tls_description: Option<String>,
     /// Which HTTP is spoken, where the plan does not say HTTP/1.1.
     pub(crate) http: Option<Spoken>,
+    /// The congestion control of TCP, as the kernel tells it.
+    pub(crate) congestion: Option<String>,
     /// Agreed compression of messages.
     pub(crate) deflate: Option<String>,
     pub(crate) poller: &'static str,
@@ -108,6 +110,7 @@ pub(crate) fn prepare(
     let routes = routes(&plan);
     let (mut factory, if_http2) = factories(said.unwrap_or(&plan), routes.as_deref())?;
     plan.target.agrees = if_http2.is_some();
+    controlled(&plan.target)?;
     let dial = dial(&plan)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
@@ -151,6 +154,7 @@ pub(crate) fn prepare(
         reply_bytes: answer.length,
         learned,
         tls_description: answer.tls,
+        congestion: answer.congestion,
         deflate: answer.deflate,
         http: Spoken::of(&plan.target, answer.agreed.is_some(), answer.streams),
         poller: answer.poller,
@@ -211,7 +215,7 @@ pub(crate) fn dial_from(seed: Option<u64>, plan: &Plan) -> Result<Dial, Refusal>
     let dial = if target.http3 {
         let behaviour = Behaviour {
             streams: plan.load.depth,
-            congestion: target.congestion,
+            congestion: target.congestion.unwrap_or_default(),
             early_data: target.early_data,
             // What is held may be silent.
             held: target.sse || target.url.scheme == Scheme::WebSocket,
@@ -246,6 +250,13 @@ fn client_tls(plan: &Target) -> Option<ClientTlsSettings> {
         resumption: tls.resumption,
         alpn,
     })
+}
+
+/// Refuses a congestion control that the kernel's TCP may not have here.
+fn controlled(target: &Target) -> Result<(), Refusal> {
+    let Some(wanted) = target.congestion.filter(|_| !target.http3) else { return Ok(()) };
+    let allowed = algorithm(wanted).check_for_tcp();
+    allowed.map_err(|error| Refusal::Machine(error.to_string()))
 }
 
 fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {

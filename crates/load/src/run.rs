@@ -117,6 +117,7 @@ fn start(setup: &Setup) -> Start {
         http: setup.http,
         header_profile: profiled(&setup.plan.target),
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
+        congestion: setup.congestion.clone(),
         deflate: setup.deflate.clone(),
         learned: setup.learned.clone().map(|learned| Learned {
             excerpt: secrets(&setup.plan).hidden_in(&learned.excerpt),

@@ -32,6 +32,9 @@ pub enum NetError {
     /// A host name has no address; the text is complete.
     #[error("{0}")]
     Name(Box<str>),
+    /// The kernel's TCP may not have a congestion control; the text is complete.
+    #[error("{0}")]
+    Congestion(Box<str>),
     /// A connection of QUIC ended in a way that has no name above; the text is complete.
     #[error("{text}")]
     Ended {
@@ -62,7 +65,7 @@ impl NetError {
             Self::NoPorts => NetErrorClass::NoPorts,
             Self::Tls(_) => NetErrorClass::Tls,
             Self::Ended { class, .. } => *class,
-            Self::Name(_) | Self::Os { .. } => NetErrorClass::Other,
+            Self::Name(_) | Self::Congestion(_) | Self::Os { .. } => NetErrorClass::Other,
         }
     }
 

@@ -10,6 +10,7 @@
 //! streams, on sockets of its own.
 
 pub mod clock;
+mod congestion;
 mod driver;
 mod epoll;
 mod error;
@@ -33,6 +34,7 @@ mod transport;
 mod uring;
 
 pub use clock::{monotonic_ns, realtime_ns};
+pub use congestion::Congestion;
 pub use driver::{Driver, DriverConfig, PollerKind};
 pub use error::{NetError, NetErrorClass};
 pub use local_server::{LocalServer, local_server};

@@ -12,6 +12,7 @@ use rustix::net::{
     socket_with, sockopt,
 };
 
+use crate::congestion::{self, Congestion};
 use crate::{Key, NetError, sys};
 
 /// A buffer larger than this is given back once it is empty: with many
@@ -34,6 +35,9 @@ pub struct ConnectSpec {
     /// The kernel's receive buffer in bytes (`SO_RCVBUF`); None leaves it to
     /// the kernel's own tuning.
     pub receive_buffer: Option<u32>,
+    /// Who decides how much may be on its way (`TCP_CONGESTION`); None leaves
+    /// it to the kernel's default.
+    pub congestion: Option<Congestion>,
 }
 
 /// A non-blocking TCP connection that belongs to one driver.
@@ -143,6 +147,14 @@ impl Socket {
         Ok(TcpInfo::from_kernel(&raw))
     }
 
+    /// The congestion control in use, by the kernel's name of it.
+    ///
+    /// # Errors
+    /// When the kernel refuses to tell.
+    pub fn congestion(&self) -> Result<String, NetError> {
+        congestion::of(self.fd.as_fd())
+    }
+
     /// Opens the socket and sends SYN; the result is not known yet.
     pub(crate) fn connect(key: Key, spec: &ConnectSpec) -> Result<Self, NetError> {
         let fd = open(spec.peer)?;
@@ -151,6 +163,9 @@ impl Socket {
         }
         if let Some(bytes) = spec.receive_buffer {
             sockopt::set_socket_recv_buffer_size(&fd, bytes as usize)?;
+        }
+        if let Some(wanted) = spec.congestion {
+            congestion::set(fd.as_fd(), wanted)?;
         }
         if let Some(source) = spec.source {
             bind_source(&fd, source)?;
@@ -220,6 +235,16 @@ impl Listener {
     /// The key under which readiness of this listener is told.
     pub fn key(&self) -> Key {
         self.key
+    }
+
+    /// Has the connections that are accepted from now on use this congestion
+    /// control for what they send.
+    ///
+    /// # Errors
+    /// As of [`Congestion::check_for_tcp`].
+    pub fn set_congestion(&self, wanted: Congestion) -> Result<(), NetError> {
+        // Accepted sockets inherit it, where it was said of the listener.
+        congestion::set(self.fd.as_fd(), wanted)
     }
 
     /// The next connection that waits.

@@ -38,5 +38,5 @@ pub use script::{Delay, Fault, FaultKind, RareDelay, Script, ScriptError, Stall,
 pub use server::{Addresses, Server, start};
 pub use service::{Ended, Exchange, Metadata, Said, Service, Step};
 pub use stats::Stats;
-pub use wiretrial_net::PollerKind;
+pub use wiretrial_net::{Congestion, PollerKind};
 pub use wiretrial_proto::websocket::DeflateConfig;

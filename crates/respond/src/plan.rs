@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wiretrial_net::quic::{QuicServerConfig, QuicServerSettings, TransportSettings};
-use wiretrial_net::{Alpn, NetError, PollerKind, ServerTls};
+use wiretrial_net::{Alpn, Congestion, NetError, PollerKind, ServerTls};
 use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
@@ -52,6 +52,9 @@ pub struct ServerPlan {
     pub cpus: Vec<u32>,
     /// How the threads learn which sockets are ready.
     pub poller: PollerKind,
+    /// Who decides how much of the answers may be on its way, over TCP and QUIC; none: over TCP the
+    /// kernel's default, over QUIC Cubic.
+    pub congestion: Option<Congestion>,
     /// Gives each thread a descriptor table of its own, so that the limit of connections holds for
     /// each thread.
     pub own_descriptors: bool,
@@ -82,6 +85,7 @@ impl Default for ServerPlan {
             threads: 1,
             cpus: Vec::new(),
             poller: PollerKind::Auto,
+            congestion: None,
             own_descriptors: false,
             script: Script::default(),
             max_message: 1 << 30,
@@ -139,6 +143,8 @@ pub(crate) struct Endpoint {
     pub(crate) tls: Option<ServerTls>,
     /// Where HTTP/3 is answered beside it.
     pub(crate) quic: Option<QuicServerConfig>,
+    /// Of the connections of TCP.
+    pub(crate) congestion: Option<Congestion>,
 }
 
 impl ServerPlan {
@@ -148,6 +154,7 @@ impl ServerPlan {
             return Err(RespondError::NoThreads);
         }
         self.deflate.as_ref().map_or(Ok(()), DeflateConfig::validate)?;
+        self.congestion.map_or(Ok(()), Congestion::check_for_tcp)?;
         let offered = [Alpn::Http2, Alpn::Http11];
         let https = self.tls_for(&self.https, &offered[usize::from(!self.http2)..])?;
         let tls = self.tls_for(&self.tls, &[])?;
@@ -163,7 +170,8 @@ impl ServerPlan {
         for (kind, addresses, tls) in kinds {
             for &address in addresses {
                 let quic = quic.clone().filter(|_| kind == EndpointKind::Https);
-                endpoints.push(Endpoint { kind, address, tls: tls.clone(), quic });
+                let (tls, congestion) = (tls.clone(), self.congestion);
+                endpoints.push(Endpoint { kind, address, tls, quic, congestion });
             }
         }
         if endpoints.is_empty() { Err(RespondError::NoAddress) } else { Ok(endpoints) }
@@ -183,6 +191,7 @@ impl ServerPlan {
             alpn: vec![Alpn::Http3],
             early_data: self.early_data,
             transport: TransportSettings {
+                congestion: self.congestion.unwrap_or_default(),
                 send_window: SEND_WINDOW,
                 peer_bidirectional: MAX_STREAMS,
                 idle_timeout: Some(IDLE),

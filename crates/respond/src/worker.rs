@@ -348,7 +348,7 @@ fn listen(
     driver: &mut Driver,
     doors: &mut Doors,
 ) -> Result<Listener, NetError> {
-    let Endpoint { address, quic, .. } = endpoint;
+    let Endpoint { address, quic, congestion, .. } = endpoint;
     let [key, door] = keys;
     let (index, threads) = place;
     let several = threads > 1;
@@ -360,6 +360,7 @@ fn listen(
             drop(driver.listen(key, *address, false)?);
         }
         let listener = driver.listen(key, *address, several)?;
+        congestion.map_or(Ok(()), |wanted| listener.set_congestion(wanted))?;
         let Some(config) = quic else { return Ok(listener) };
         match doors.open(config, listener.local_addr(), place, door, driver) {
             Ok(()) => return Ok(listener),

@@ -100,7 +100,7 @@ def call(
         ),
         http=Http(
             version=version,
-            congestion=spoken.congestion_of(asked),
+            congestion=asked.congestion,
             headers=metadata(asked.header),
         ),
         message=message,

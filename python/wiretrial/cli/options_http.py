@@ -92,7 +92,8 @@ Control = Annotated[
     Congestion | None,
     typer.Option(
         "--congestion",
-        help="HTTP/3: congestion control of what the generator sends. [cubic]",
+        help="Congestion control of what the generator sends. [TCP: the kernel's default, HTTP/3: "
+        "cubic]",
         rich_help_panel=screen.LOAD,
     ),
 ]

@@ -11,7 +11,7 @@ from typing import Literal
 from wiretrial import quantities
 from wiretrial.cli.options import Asked, HttpVersions
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import AnyHttpVersion, Congestion, Windows
+from wiretrial.plan import AnyHttpVersion, Windows
 from wiretrial.subjects.spec import Protocol
 from wiretrial.words import HTTP, SOCKETS
 
@@ -110,26 +110,6 @@ def windows_of(asked: Asked) -> Windows | None:
     )
 
 
-def congestion_of(asked: Asked) -> Congestion | None:
-    """Whose algorithm was typed. Over TCP it is the kernel's."""
-    if asked.congestion and asked.http is not HttpVersions.THREE:
-        raise UsageProblem(
-            "--congestion is of HTTP/3: over TCP it is the kernel's",
-            "leave it out, or use --http 3",
-        )
-    return asked.congestion
-
-
-def congestion_over(version: AnyHttpVersion, asked: Asked) -> Congestion | None:
-    """The same of a file, which says itself what is spoken."""
-    if asked.congestion and version != "3":
-        raise UsageProblem(
-            "--congestion is of HTTP/3: over TCP it is the kernel's",
-            'leave it out, or add --http 3 (in the file, http = "3")',
-        )
-    return asked.congestion
-
-
 def early_data_of(protocol: Protocol, asked: Asked) -> bool:
     """Whether requests may go before the handshake's end."""
     if asked.early_data and asked.http is not HttpVersions.THREE:
@@ -154,7 +134,7 @@ def windows_over(version: AnyHttpVersion, asked: Asked) -> Windows | None:
 
 def unsaid(asked: Asked) -> Asked:
     """The same without what one version has, of a file, which says itself what is spoken."""
-    said = replace(asked, http=HttpVersions.ONE, streams=None, congestion=None)
+    said = replace(asked, http=HttpVersions.ONE, streams=None)
     return replace(said, window=None, connection_window=None)
 
 

@@ -60,7 +60,7 @@ def wanted(
             http=Http(
                 version=sending.http,
                 windows=spoken.windows_over(sending.http, asked),
-                congestion=spoken.congestion_over(sending.http, asked),
+                congestion=asked.congestion,
                 headers=(*scenario.headers, *own),
             ),
             tls=workload.tls_of(security),

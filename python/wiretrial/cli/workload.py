@@ -164,13 +164,13 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
-        return Http(version=spoken.version_of(protocol, asked))
+        return Http(version=spoken.version_of(protocol, asked), congestion=asked.congestion)
     if method and not is_http(protocol):
         raise UsageProblem("--method is for http and https", "leave it out")
     return Http(
         version=spoken.version_of(protocol, asked),
         windows=spoken.windows_of(asked),
-        congestion=spoken.congestion_of(asked),
+        congestion=asked.congestion,
         early_data=spoken.early_data_of(protocol, asked),
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),

@@ -228,6 +228,8 @@ def _start(parts: Sequence[Start]) -> Start:
             "poller_shortfall": next(
                 (p.poller_shortfall for p in parts if p.poller_shortfall), None
             ),
+            "congestion": "+".join(dict.fromkeys(p.congestion for p in parts if p.congestion))
+            or None,
         }
     )
 

@@ -18,6 +18,7 @@ from wiretrial.results import hdr, quantiles, windows
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
 from wiretrial.snapshot import Counters, Published, Summary
+from wiretrial.warnings.controls import OF_QUIC
 
 
 def load_json(trial: Trial) -> dict[str, Any]:
@@ -42,6 +43,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "poller": start.poller,
         "poller_shortfall": start.poller_shortfall,
         "tls": start.tls,
+        "tcp_congestion": start.congestion,
         "http": start.http.model_dump() if start.http else None,
         "header_profile": header_words.document(trial),
         "insecure": start.insecure,
@@ -362,6 +364,6 @@ def _http3(trial: Trial) -> dict[str, Any] | None:
             "round_trip_ns": figures.round_trips_ns / figures.ended,
             "datagram_bytes": figures.largest_datagrams / figures.ended,
         }
-    congestion = trial.plan.target.http.congestion or "cubic"
+    congestion = trial.plan.target.http.congestion or OF_QUIC
     counted = figures.model_dump(exclude=_ADDED_UP)
     return {"streams_in_flight": average, "congestion": congestion, "path": path, **counted}

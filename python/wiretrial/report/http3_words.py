@@ -12,6 +12,7 @@ from wiretrial.report import http2_words, units
 from wiretrial.results import windows
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Http3Figures
+from wiretrial.warnings.controls import OF_QUIC
 
 
 def rows(trial: Trial) -> Iterator[tuple[str, str]]:
@@ -33,7 +34,7 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     dropped = f", {figures.datagrams_dropped:,} dropped here" if figures.datagrams_dropped else ""
     yield "datagrams", f"{sent} sent and {received} received in a call; {lost}{dropped}"
     if figures.ended:
-        yield "path", _path(trial.plan.target.http.congestion or "cubic", figures)
+        yield "path", _path(trial.plan.target.http.congestion or OF_QUIC, figures)
 
 
 def _path(congestion: str, figures: Http3Figures) -> str:

@@ -166,6 +166,8 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
         parts.append(f"header profile {start.header_profile.profile}")
     if start.tls:
         parts.append(start.tls)
+    if trial.plan.target.http.congestion and start.congestion:
+        parts.append(f"congestion control {start.congestion}")
     if start.deflate:
         parts.append(start.deflate)
     return parts

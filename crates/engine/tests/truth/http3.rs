@@ -215,15 +215,6 @@ fn the_path_is_told_with_any_congestion_control() {
 }
 
 #[test]
-fn congestion_control_is_refused_where_it_is_the_kernels() {
-    let host = Http3Host::new(Manner::default());
-    let mut plan = host.plan(1, 1, 10);
-    plan["target"]["http"] = json!({"version": "2", "congestion": "bbr"});
-    let error = Plan::from_json(&plan.to_string()).expect_err("it is refused").to_string();
-    assert!(error.contains("over TCP it is the kernel's"), "{error}");
-}
-
-#[test]
 fn a_reply_is_no_faster_than_its_delay_in_an_open_loop() {
     let manner = Manner { delay: Duration::from_millis(20), ..Manner::default() };
     let outcome = loaded(manner, |host| {

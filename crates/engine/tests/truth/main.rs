@@ -5,6 +5,7 @@ mod broadcast;
 mod bursts;
 #[path = "../common/certificates.rs"]
 mod certificates;
+mod congestion;
 mod content;
 mod deflate;
 mod delays;

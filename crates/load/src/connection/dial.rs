@@ -4,9 +4,7 @@
 
 use std::time::Duration;
 
-use wiretrial_net::quic::{
-    self, QuicClientConfig, QuicClientSettings, TransportSettings, UdpSettings,
-};
+use wiretrial_net::quic::{QuicClientConfig, QuicClientSettings, TransportSettings, UdpSettings};
 use wiretrial_net::{ClientTls, ClientTlsSettings, ConnectSpec, Driver, Key, NetError, Transport};
 
 use super::AnyTransport;
@@ -63,11 +61,7 @@ impl Dial {
     pub(crate) fn quic(tls: ClientTlsSettings, behaviour: Behaviour) -> Result<Self, NetError> {
         let Behaviour { streams, congestion, early_data, held, seed } = behaviour;
         let transport = TransportSettings {
-            congestion: match congestion {
-                Congestion::Cubic => quic::Congestion::Cubic,
-                Congestion::NewReno => quic::Congestion::NewReno,
-                Congestion::Bbr => quic::Congestion::Bbr,
-            },
+            congestion: algorithm(congestion),
             // A server of HTTP/3 opens none of these.
             peer_bidirectional: 0,
             // The server decides for how long it keeps what is not used, as over TCP.
@@ -124,5 +118,14 @@ impl Dial {
         let Quic { config, streams } = &**quic;
         let transport = QuicTransport::ask(config, (spec.peer, &udp), *streams, (driver, key), now);
         Ok(AnyTransport::Quic(Box::new(transport?)))
+    }
+}
+
+/// The same algorithm, as sockets know it.
+pub(crate) const fn algorithm(wanted: Congestion) -> wiretrial_net::Congestion {
+    match wanted {
+        Congestion::Cubic => wiretrial_net::Congestion::Cubic,
+        Congestion::NewReno => wiretrial_net::Congestion::NewReno,
+        Congestion::Bbr => wiretrial_net::Congestion::Bbr,
     }
 }

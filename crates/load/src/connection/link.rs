@@ -127,6 +127,14 @@ impl AnyTransport {
         }
     }
 
+    /// The congestion control of TCP, as the kernel tells it; none over QUIC, and where it does not tell.
+    pub(crate) fn congestion(&self) -> Option<String> {
+        match self {
+            Self::Tcp(transport) => transport.socket().congestion().ok(),
+            Self::Quic(_) => None,
+        }
+    }
+
     /// What TLS is, for people; none where there is none.
     pub(crate) fn tls_description(&self) -> Option<String> {
         match self {

@@ -66,6 +66,10 @@ pub struct Start {
     /// Agreed TLS version and cipher, and the application protocol (ALPN) where one was agreed on; null
     /// without TLS.
     pub tls: Option<String>,
+    /// The congestion control of the generator's TCP by the kernel's name, as it told it of the first connection
+    /// (`TCP_CONGESTION`); left out over QUIC, and where the kernel did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
     /// Which version of HTTP is spoken, and who said so; left out where the plan says HTTP/1.1, and of other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Spoken>,

@@ -88,8 +88,8 @@ pub struct Target {
     pub agrees: bool,
     /// Windows of HTTP/2.
     pub windows: Windows,
-    /// Who decides over HTTP/3 how much may be on its way.
-    pub congestion: Congestion,
+    /// Who decides how much may be on its way; none: over TCP the kernel's default, over HTTP/3 Cubic.
+    pub congestion: Option<Congestion>,
     /// Requests go before the handshake's end over HTTP/3, where that can be.
     pub early_data: bool,
     /// TLS settings; none for plain schemes.

@@ -7,8 +7,8 @@ use wiretrial_proto::sse::SHORTEST;
 
 use super::document::{PacingDocument, PublishDocument};
 use super::{
-    Congestion, ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases,
-    Plan, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl, TlsPlan, Windows,
+    ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases, Plan,
+    PlanError, Scheme, SharePlan, Stop, Target, TargetUrl, TlsPlan, Windows,
 };
 use crate::clock::Nanos;
 
@@ -167,7 +167,7 @@ fn publisher(
         sse: false,
         agrees: false,
         windows: Windows::default(),
-        congestion: Congestion::default(),
+        congestion: None,
         early_data: false,
         tls,
         text: true,

@@ -1,4 +1,4 @@
-//! How HTTP is spoken, by the names that a plan gives: versions, the windows of HTTP/2, and the congestion control of HTTP/3.
+//! How HTTP is spoken, by the names that a plan gives: versions, the windows of HTTP/2, and congestion control.
 //!
 //! Knows names and bounds; must not know what a version is spoken over.
 
@@ -17,7 +17,8 @@ pub struct HttpDocument {
     pub version: HttpVersionDocument,
     /// Windows of HTTP/2; null: the usual ones, wide enough for nearly all.
     pub windows: Option<WindowsDocument>,
-    /// Which algorithm decides how much of what HTTP/3 sends may be on its way; null: cubic.
+    /// Which algorithm decides how much of what is sent may be on its way, over TCP of any protocol and over QUIC; null:
+    /// the kernel's default, and cubic over QUIC.
     pub congestion: Option<Congestion>,
     /// Requests on a new connection of HTTP/3 go before the handshake's end, where an earlier session is resumed and the
     /// server takes them (0-RTT).
@@ -55,10 +56,10 @@ pub enum HttpVersionDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
-    /// RFC 9438, as Linux has it for TCP.
+    /// RFC 9438.
     #[default]
     Cubic,
-    /// RFC 9002, appendix B.
+    /// RFC 9002, appendix B; of TCP the kernel's `reno`.
     NewReno,
     /// BBR, version 1.
     Bbr,

@@ -18,6 +18,8 @@ pub(super) struct Answer {
     pub(super) echoes: bool,
     pub(super) length: u64,
     pub(super) tls: Option<String>,
+    /// The congestion control of TCP, as the kernel tells it.
+    pub(super) congestion: Option<String>,
     pub(super) deflate: Option<String>,
     /// What the server picked (ALPN).
     pub(super) agreed: Option<Alpn>,

@@ -13,7 +13,9 @@ use super::driver_config;
 use super::first::FirstReply;
 use super::refusal::{Refusal, target};
 use crate::clock::{Clock, Nanos};
-use crate::connection::{Buffers, Connection, Dial, Ending, Expected, Link, Picked, State};
+use crate::connection::{
+    Buffers, Connection, Dial, Ending, Expected, Link, Picked, State, algorithm,
+};
 use crate::control::Control;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder};
@@ -77,7 +79,13 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let refuse = |error: NetError| target(&error, Some(address));
         let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
         let source = plan.target.sources.first().copied();
-        let spec = ConnectSpec { peer: address, source, nodelay: true, receive_buffer: None };
+        let spec = ConnectSpec {
+            peer: address,
+            source,
+            nodelay: true,
+            receive_buffer: None,
+            congestion: plan.target.congestion.map(algorithm),
+        };
         let (mut connection, now) = (Connection::new(numbered), clock.now());
         let key = Key { slot: 0, generation: connection.generation };
         let transport = dial.ask(&mut driver, key, &spec, now).map_err(refuse)?;
@@ -266,6 +274,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
             Some(link) => (link.transport.tls_description(), link.session.deflate()),
             None => (None, None),
         };
+        let congestion = link.as_ref().and_then(|link| link.transport.congestion());
         let is_http2 = link.as_ref().is_some_and(|link| link.session.is_http2());
         let streams = link.as_ref().and_then(|link| link.session.streams());
         let content = self.first.into_content(&mut self.payloads);
@@ -280,6 +289,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
             content: content.bytes,
             length: content.length,
             tls,
+            congestion,
             deflate,
             agreed,
             is_http2,

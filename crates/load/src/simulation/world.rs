@@ -202,6 +202,7 @@ fn setup(scenario: &Scenario) -> Setup {
         learned: None,
         tls_description: None,
         http: None,
+        congestion: None,
         deflate: None,
         poller: "simulated",
         poller_shortfall: None,

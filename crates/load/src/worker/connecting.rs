@@ -5,7 +5,7 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Ending, Finished, Link, State};
+use crate::connection::{Ending, Finished, Link, State, algorithm};
 use crate::control::Report;
 use crate::machine::Machine;
 use crate::measure::Class;
@@ -65,6 +65,7 @@ impl<M: Machine> Worker<M> {
             source: (!sources.is_empty()).then(|| sources[number % sources.len()]),
             nodelay: true,
             receive_buffer: None,
+            congestion: setup.plan.target.congestion.map(algorithm),
         };
         if mutation::is(Mutation::EndsTwice) {
             self.connections[index as usize].generation += 1;

@@ -15,10 +15,11 @@ use quinn_proto::{
 };
 
 use crate::clock::{instant, since_origin};
+use crate::congestion::Congestion;
 use crate::quic::counters::ConnectionCounters;
 use crate::quic::datagram::Transmit;
 use crate::quic::fault::Fault;
-use crate::quic::settings::{Common, Congestion, number};
+use crate::quic::settings::{Common, number};
 use crate::tls::Alpn;
 
 use sending::Waiting;

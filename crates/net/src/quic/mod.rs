@@ -40,7 +40,7 @@ pub use fault::Fault;
 pub use ids::Share;
 pub use server::{Handle, ServerCore};
 pub use settings::{
-    Congestion, QuicClientConfig, QuicClientSettings, QuicServerConfig, QuicServerSettings,
-    ResetKey, TransportSettings,
+    QuicClientConfig, QuicClientSettings, QuicServerConfig, QuicServerSettings, ResetKey,
+    TransportSettings,
 };
 pub use socket::{UdpSettings, UdpSocket};

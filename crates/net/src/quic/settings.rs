@@ -14,34 +14,12 @@ use quinn_proto::{
 };
 use ring::hmac;
 
+use crate::congestion::Congestion;
 use crate::quic::datagram::MOST_BYTES;
 use crate::quic::ids::{Ids, Share};
 use crate::random::Random;
 use crate::tls::{Alpn, client_for_quic, server_for_quic};
 use crate::{ClientTlsSettings, NetError};
-
-/// Which algorithm decides how much may be on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Congestion {
-    /// RFC 9438, as Linux has it for TCP.
-    #[default]
-    Cubic,
-    /// RFC 9002, appendix B.
-    NewReno,
-    /// Version 1, as quinn-proto has it.
-    Bbr,
-}
-
-impl Congestion {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cubic => "cubic",
-            Self::NewReno => "new_reno",
-            Self::Bbr => "bbr",
-        }
-    }
-}
 
 /// How a connection behaves on either side. Windows are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

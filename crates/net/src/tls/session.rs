@@ -311,7 +311,13 @@ mod tests {
         Arc::get_mut(&mut tls.config).expect("alone").max_fragment_size = Some(1);
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let peer = listener.local_addr().expect("bound");
-        let spec = ConnectSpec { peer, source: None, nodelay: true, receive_buffer: None };
+        let spec = ConnectSpec {
+            peer,
+            source: None,
+            nodelay: true,
+            receive_buffer: None,
+            congestion: None,
+        };
         let mut driver = Driver::new(&DriverConfig::default()).expect("a driver");
         for slot in 0..3 {
             let socket = driver.connect(Key { slot, generation: 0 }, &spec).expect("connect");

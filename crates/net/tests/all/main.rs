@@ -5,6 +5,7 @@
 mod common;
 
 mod alpn;
+mod congestion;
 mod errors;
 mod machine;
 mod plain;

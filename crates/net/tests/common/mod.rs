@@ -45,7 +45,7 @@ pub(crate) fn loopback() -> SocketAddr {
 }
 
 pub(crate) fn spec(peer: SocketAddr) -> ConnectSpec {
-    ConnectSpec { peer, source: None, nodelay: true, receive_buffer: None }
+    ConnectSpec { peer, source: None, nodelay: true, receive_buffer: None, congestion: None }
 }
 
 /// Waits for a readiness for which `wanted` holds; others are passed over.

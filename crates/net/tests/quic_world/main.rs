@@ -19,9 +19,9 @@ use making::{
 use peers::{Ends, large};
 use wire::Nature;
 use wiretrial_net::quic::{
-    Congestion, Early, Fault, QuicClientSettings, QuicServerSettings, TransportSettings,
+    Early, Fault, QuicClientSettings, QuicServerSettings, TransportSettings,
 };
-use wiretrial_net::{Alpn, ClientTlsSettings, NetErrorClass};
+use wiretrial_net::{Alpn, ClientTlsSettings, Congestion, NetErrorClass};
 use world::{MS, Plan, SECOND, Twist, play};
 
 const ONE_SECOND: Option<Duration> = Some(Duration::from_secs(1));

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use fastrand::Rng;
 use wiretrial_net::quic::{
-    Congestion, Fault, QuicClientConfig, QuicClientSettings, QuicServerConfig, QuicServerSettings,
-    ResetKey, TransportSettings,
+    Fault, QuicClientConfig, QuicClientSettings, QuicServerConfig, QuicServerSettings, ResetKey,
+    TransportSettings,
 };
-use wiretrial_net::{Alpn, ClientTlsSettings};
+use wiretrial_net::{Alpn, ClientTlsSettings, Congestion};
 
 use crate::certificates::{Issued, of_one_size};
 use crate::peers::{self, DONE};

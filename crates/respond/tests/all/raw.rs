@@ -3,7 +3,7 @@
 use std::net::{Shutdown, SocketAddr, TcpListener};
 
 use crate::common::{Client, End, GET_MESSAGE, message_answer, pattern, plan, server};
-use wiretrial_respond::{RespondError, Script, ServerPlan, start};
+use wiretrial_respond::{Congestion, RespondError, Script, ServerPlan, start};
 
 #[test]
 fn bytes_come_back() {
@@ -70,6 +70,23 @@ fn what_cannot_be_served_is_refused() {
     drop(holder);
     let pinned = ServerPlan { http: vec![any], cpus: vec![100_000], ..ServerPlan::default() };
     assert!(matches!(start(pinned), Err(RespondError::Net(_))));
+}
+
+#[test]
+fn answers_go_under_the_congestion_control_that_was_asked_for_or_none_go() {
+    for wanted in [Congestion::Cubic, Congestion::NewReno, Congestion::Bbr] {
+        let asked = ServerPlan { congestion: Some(wanted), ..plan(Script::default()) };
+        if let Err(refusal) = wanted.check_for_tcp() {
+            assert_eq!(start(asked).err(), Some(RespondError::Net(refusal)));
+            continue;
+        }
+        let server = start(asked).unwrap();
+        let mut client = Client::tcp(&server);
+        let bytes = pattern(10_000);
+        client.send(&bytes);
+        client.expect(&bytes);
+        server.stop().unwrap();
+    }
 }
 
 /// Listeners that share a port share its connections too: each of two servers would be given some.

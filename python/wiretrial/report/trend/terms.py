@@ -89,6 +89,7 @@ def _asked(trial: Trial) -> dict[str, Any]:
         **{name.replace("_", " "): value for name, value in load.items()},
         **{f"loop {name.replace('_', ' ')}": value for name, value in executor.items()},
         "header profile": plan.target.http.header_profile,
+        "congestion control": plan.target.http.congestion,
         "payload": f"{trial.start.request_payload_bytes} bytes",
         "duration": f"{stop.duration_ns / 1e9:g} s" if stop.duration_ns else None,
         "messages": stop.requests,

@@ -11,8 +11,7 @@ use crate::plan::grpc;
 use crate::plan::message::payload;
 use crate::plan::profile::Profile;
 use crate::plan::{
-    Congestion, ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan,
-    Windows,
+    ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows,
 };
 
 pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
@@ -37,7 +36,6 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         over_quic(&url)?;
     }
     let windows = windows(&document.http)?;
-    let congestion = congestion(&document.http)?;
     early_data(&document.http, document.tls.resumption, &url)?;
     let profile = profile(&document.http, &url)?;
     let method = document.http.method.unwrap_or_else(|| {
@@ -53,7 +51,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         http3,
         agrees: agrees && !url.grpc,
         windows,
-        congestion,
+        congestion: document.http.congestion,
         early_data: document.http.early_data,
         sse: document.http.sse,
         tls: url.secure.then(|| TlsPlan {
@@ -160,16 +158,6 @@ fn windows(document: &HttpDocument) -> Result<Windows, PlanError> {
         return wrong("http.windows: only HTTP/2 has windows; use --http 2".to_owned());
     }
     Windows::new(windows).map_err(PlanError)
-}
-
-fn congestion(document: &HttpDocument) -> Result<Congestion, PlanError> {
-    if document.congestion.is_some() && document.version != HttpVersionDocument::Three {
-        return wrong(
-            "http.congestion: over TCP it is the kernel's (net.ipv4.tcp_congestion_control); leave --congestion out, or use --http 3"
-                .to_owned(),
-        );
-    }
-    Ok(document.congestion.unwrap_or_default())
 }
 
 fn early_data(document: &HttpDocument, resumes: bool, url: &TargetUrl) -> Result<(), PlanError> {
