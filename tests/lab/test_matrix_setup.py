@@ -64,6 +64,21 @@ def test_whose_congestion_control_it_is_stands_in_what_is_sent(tmp_path: Path) -
     }
 
 
+@pytest.mark.parametrize("more", ["", 'http = ["1.1", "2", "3"]\n'])
+def test_congestion_control_is_of_tcp_too(tmp_path: Path, more: str) -> None:
+    study = expanded(tmp_path, f'{SETUP}{more}congestion = "new-reno"\n')
+    assert {case.http.congestion for case in plain(study)} == {"new-reno"}
+    # One for all tells no scenario apart.
+    assert not any("new-reno" in case.scenario.name for case in plain(study))
+
+
+def test_byte_streams_have_congestion_control_as_well(tmp_path: Path) -> None:
+    text = SETUP.replace('"https"', '"tcp"').replace('"static"', '"raw-echo"')
+    text = text.replace("requests_per_connection = 1\n", 'congestion = ["cubic", "bbr"]\n')
+    found = {case.http.congestion for case in plain(expanded(tmp_path, text))}
+    assert found == {"cubic", "bbr"}
+
+
 def test_a_study_that_says_nothing_of_either_is_what_it_was(tmp_path: Path) -> None:
     (case,) = plain(expanded(tmp_path, SETUP + OVER_3))
     assert not {"handshake", "congestion"} & case.scenario.levels.keys()
@@ -101,9 +116,7 @@ def test_the_generator_s_ceiling_is_that_of_the_same_handshakes(tmp_path: Path) 
         ('handshake = "early"', 'handshake = "early" is of requests over HTTP/3'),
         ('http = ["2", "3"]\nhandshake = ["whole", "early"]', "is of requests over HTTP/3"),
         ('handshake = "cold"', "handshake"),
-        ('congestion = "cubic"', "`congestion` is of HTTP/3, over TCP it is the kernel's"),
-        ('http = ["2", "3"]\ncongestion = "bbr"', "`congestion` is of HTTP/3"),
-        ('http = "3"\ncongestion = "vegas"', "congestion"),
+        ('congestion = "vegas"', "congestion"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, more: str, words: str) -> None:

@@ -81,6 +81,19 @@ trials = 1
 """
 
 
+OVER_EITHER = """
+[[workload]]
+name = "uploads"
+protocol = "https"
+http = ["2", "3"]
+contract = "http-echo"
+connections = 1
+congestion = "new-reno"
+compare = ["http"]
+trials = 1
+"""
+
+
 def test_versions_are_compared_and_the_report_tells_datagrams(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -131,3 +144,20 @@ def test_the_congestion_control_is_the_one_that_was_asked_for(
 ) -> None:
     trials = measured(study(tmp_path, UPLOADS, SUBJECT), engine, tmp_path)
     assert {trial.plan.target.http.congestion for trial in trials} == {"new-reno", "bbr"}
+
+
+def test_over_tcp_both_sides_have_it_too_and_the_report_tells(
+    engine: Engine, tmp_path: Path
+) -> None:
+    wanted = study(tmp_path, OVER_EITHER, SUBJECT)
+    trials = measured(wanted, engine, tmp_path)
+    for trial in trials:
+        over_tcp = trial.plan.target.http.version == "2"
+        # Every kernel has Reno, and tells it of the generator's connections.
+        assert trial.start.congestion == ("reno" if over_tcp else None)
+        assert trial.subject is not None
+        assert trial.subject.congestion == "new-reno"
+    told = reported(trials, question=wanted.question, title=wanted.title, command="again")
+    (facts,) = (one for one in told.facts if one.title == "Congestion control")
+    sides = {row[1:] for row in facts.rows}
+    assert sides == {("reno (TCP)", "reno"), ("new-reno (QUIC)", "new-reno")}

@@ -11,7 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from tests.report.synthetic import DEMO, demo_trials, one_trial
 from wiretrial import warnings
-from wiretrial.plan import GeneratorSettings, Http
+from wiretrial.plan import Congestion, GeneratorSettings, Http
 from wiretrial.results.model import BY_COST, Judgement, Machine, Trial, Window
 from wiretrial.results.observation import EmulatedLink, Isolation
 from wiretrial.snapshot import Blocked, Connections, Generator
@@ -211,10 +211,11 @@ def over(
     *,
     group: str = "main",
     link: EmulatedLink | None = LINK,
+    told: Congestion | None = None,
 ) -> Trial:
     """The trial over this version of HTTP, on a machine with `reno`.
 
-    `control` is that of its server's namespace.
+    `control` is that of its server's namespace, `told` what the server was told to have.
     """
     assert trial.subject is not None
     settings = ((TCP_CONTROL, control),) if control else ()
@@ -223,7 +224,7 @@ def over(
     return trial.model_copy(
         update={
             "scenario": trial.scenario.model_copy(update={"group": group}),
-            "subject": trial.subject.model_copy(update={"isolation": there}),
+            "subject": trial.subject.model_copy(update={"isolation": there, "congestion": told}),
             "plan": trial.plan.model_copy(update={"target": target}),
             "machine": Machine(facts={"sysctls": {TCP_CONTROL: "reno"}}),
         }
@@ -250,3 +251,23 @@ def test_another_congestion_control_of_tcp_is_told_where_it_is_compared_with_htt
         assert warnings.of_controls([quic, *others]) == ()
     assert warnings.of_controls([over(trial, two, "bbr")]) == ()
     assert warnings.of_controls([trial.model_copy(update={"subject": None})]) == ()
+
+
+def test_what_servers_were_told_counts_before_what_their_kernel_has(trial: Trial) -> None:
+    quic = over(trial, Http(version="3"), told="cubic")
+    two = Http(version="2")
+    assert warnings.of_controls([quic, over(trial, two, "bbr", told="cubic")]) == ()
+    (found,) = warnings.of_controls([quic, over(trial, two, "cubic", told="new-reno")])
+    assert "TCP had the congestion control reno, and HTTP/3 cubic" in found.message
+    # Where algorithms are compared, TCP's is among those of QUIC.
+    varied = [over(trial, Http(version="3"), told=one) for one in ("cubic", "bbr")]
+    assert warnings.of_controls([*varied, over(trial, two, told="bbr")]) == ()
+
+
+def test_a_server_that_cannot_be_told_is_taken_to_have_what_the_generator_has(
+    trial: Trial,
+) -> None:
+    quic = over(trial, Http(version="3", congestion="bbr"), "cubic")
+    (found,) = warnings.of_controls([quic, over(trial, Http(version="2"), "cubic")])
+    assert "TCP had the congestion control cubic, and HTTP/3 bbr" in found.message
+    assert warnings.of_controls([quic, over(trial, Http(version="2"), "bbr")]) == ()

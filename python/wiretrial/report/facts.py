@@ -19,7 +19,7 @@ from wiretrial.plan import (
     ShapedContent,
     StatusContent,
 )
-from wiretrial.report import header_words, http3_words, units
+from wiretrial.report import control_words, header_words, http3_words, units
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import CALLS, HTTP
@@ -45,6 +45,7 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _rules(trials),
         _header_fields(trials),
         _datagrams(trials),
+        _controls(trials),
         _plans(trials),
         _ceilings(trials),
         _order(trials),
@@ -154,6 +155,17 @@ def _datagrams(trials: Sequence[Trial]) -> Section:
         (name, *http3_words.cells(measured)) for name, measured in sorted(by_scenario.items())
     )
     return Section("Datagrams over HTTP/3", ("Scenario", *http3_words.COLUMNS), rows)
+
+
+def _controls(trials: Sequence[Trial]) -> Section:
+    """Which congestion control both sides had, by scenario; of one run it stands above."""
+    told = {
+        _whose(trial): control_words.cells(trial)
+        for trial in (trials if len(trials) > 1 else ())
+        if control_words.is_told(trial)
+    }
+    rows = tuple((name, *cells) for name, cells in sorted(told.items()))
+    return Section("Congestion control", ("Scenario", *control_words.COLUMNS), rows)
 
 
 def _machine(trials: Sequence[Trial]) -> Section:

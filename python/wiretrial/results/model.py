@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from wiretrial import redaction
 from wiretrial.goals import Goal
-from wiretrial.plan import Plan
+from wiretrial.plan import Congestion, Plan
 from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
@@ -138,6 +138,9 @@ class SubjectFacts(_Part):
     cpus: tuple[int, ...] = ()
     copies: int = 1
     """Starts of the same server, each on an address of its own."""
+    congestion: Congestion | None = None
+    """What it was told to have, or its namespace was for all of its TCP; None: its own, or the
+    kernel's default."""
     isolation: Isolation | None = None
     """None: we don't know where it runs, because we didn't start it."""
     primed_ns: int = 0

@@ -15,7 +15,7 @@ from wiretrial.machine import pinning, preflight
 from wiretrial.machine.cpu_limits import Group
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.results.model import BackendFacts, DatabaseFacts, SubjectFacts
-from wiretrial.studies import environments, observed
+from wiretrial.studies import controls, environments, observed
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.fields import FIT
 from wiretrial.studies.prepare import Ready
@@ -47,7 +47,13 @@ class Bench:
         cpus = pinning.choose(threads, self.study.generator_threads)
         with ExitStack() as stack:
             isolation = stack.enter_context(
-                environments.make(case.scenario.environment, engine.binary, seed, cpus)
+                environments.make(
+                    case.scenario.environment,
+                    engine.binary,
+                    seed,
+                    cpus,
+                    controls.settings(case.http.congestion),
+                )
             )
             running = None
             if ready:
@@ -70,6 +76,7 @@ class Bench:
                     # Where others reach it, not loopback.
                     host=engine.server_host,
                     delay_ms=case.delay_ms,
+                    congestion=case.http.congestion,
                     behind_cpus=cpus.others,
                     backend_flags=case.backend,
                 )
@@ -142,6 +149,7 @@ class Running:
             threads=self.first.threads,
             cpus=tuple(self.cpus),
             copies=len(self.copies.servers),
+            congestion=controls.of_server(self.first, self.case),
             isolation=observed.isolation(self.first),
             primed_ns=self.case.priming_ns,
             limit=observed.limited(self.limit) if self.limit else None,

@@ -5,7 +5,7 @@ Knows the environments' names and how each is made; must not know what is measur
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -37,19 +37,26 @@ def check(environment: str) -> str:
 
 
 def make(
-    environment: str, engine: Path, seed: int = 0, cpus: Pinning | None = None
+    environment: str,
+    engine: Path,
+    seed: int = 0,
+    cpus: Pinning | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> AbstractContextManager[Namespace | None]:
     """A fresh one; None where the server needs none.
 
-    `seed` decides what a link loses. `cpus` are those of both sides.
+    `seed` decides what a link loses. `cpus` are those of both sides. `settings` of the kernel are
+    made inside, beside those that are as outside.
     """
     if environment == namespaces.ENVIRONMENT:
-        return Namespace()
+        return Namespace(settings=settings)
     if environment == namespaces.STEERED:
         sides = cpus or pinning.choose()
-        return Namespace(steering=Steering(ours=sides.generator, server=sides.server))
-    link = links.of_environment(environment)
-    return LinkedNamespace(link, engine=engine, seed=seed % SEEDS) if link else nullcontext()
+        steering = Steering(ours=sides.generator, server=sides.server)
+        return Namespace(settings=settings, steering=steering)
+    if link := links.of_environment(environment):
+        return LinkedNamespace(link, engine=engine, settings=settings, seed=seed % SEEDS)
+    return nullcontext()
 
 
 def without_link(environment: str) -> str:

@@ -16,7 +16,7 @@ from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
 from wiretrial.machine import cpu_limits, pinning, preflight
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Revision, SubjectFacts
-from wiretrial.studies import admission, environments
+from wiretrial.studies import admission, controls, environments
 from wiretrial.studies.events import Event, Preparing, Unavailable, Weighed
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import build, own_build, registry, verification
@@ -289,13 +289,15 @@ def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | No
         return f"{name} is not measured: {case.scenario.subject} is no {case.subject_kind}"
     if case.own:
         # Its first trial learns its replies, or rehearses its traffic.
-        return None
+        return controls.refusal(case, subject.subject.configuration(case.answering[1]))
     for answering in servers or (subject,):
         if answering.verified is None:
             return f"{name} is not measured: {answering.reason}"
         assert answering.subject is not None
         spec = answering.subject.spec
         refused = admission.unclaimed(case, spec) or admission.without_backend(case, spec)
+        chosen = answering.subject.configuration(case.answering[1])
+        refused = refused or controls.refusal(case, chosen)
         if refused := refused or admission.refusal(case, answering.verified):
             return refused
     assert subject.verified is not None

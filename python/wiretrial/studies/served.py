@@ -66,7 +66,8 @@ class Served(Calling, Limited):
     handshake: Levels[handshakes.Handshake] | None = None
     """How connections are set up inside TLS; None: earlier sessions are resumed."""
     congestion: Levels[Congestion] | None = None
-    """Over HTTP/3, who decides how much the generator has on its way; None: cubic."""
+    """Who decides on both sides how much may be on its way; None: over TCP the kernel's default,
+    over HTTP/3 cubic."""
     copies: Annotated[int, Field(ge=1, le=200)] | Fit = 1
     """Starts of the same server on addresses of their own; `fit`: as many as descriptors need."""
     deflate: Levels[bool] = (False,)
@@ -142,11 +143,6 @@ class Served(Calling, Limited):
     def _is_carried(self) -> Self:
         if self.handshake:
             handshakes.require(self.handshake, self.spoken, self.http)
-        if self.congestion and set(self.http) != {"3"}:
-            raise ValueError(
-                "`congestion` is of HTTP/3, over TCP it is the kernel's: write"
-                ' http = "3", and a workload of their own for other versions'
-            )
         return self
 
     @property

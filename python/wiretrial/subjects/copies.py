@@ -13,6 +13,7 @@ from types import TracebackType
 
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
+from wiretrial.plan import Congestion
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.database import Database
 from wiretrial.subjects.ports import free_ports
@@ -45,6 +46,7 @@ class Copies:
         isolation: Namespace | None = None,
         host: str | None = None,
         delay_ms: int = 0,
+        congestion: Congestion | None = None,
         behind_cpus: Sequence[int] = (),
         backend_flags: Sequence[str] = (),
     ) -> None:
@@ -69,6 +71,7 @@ class Copies:
                     host=place,
                     ports=ports,
                     delay_ms=delay_ms,
+                    congestion=congestion,
                     database=self.database,
                     backend=self.servers[0].behind if self.servers else None,
                     behind_cpus=behind_cpus,

@@ -24,6 +24,7 @@ from wiretrial.closing import Closing, end_program, last_words, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.machine.namespaces import Namespace
+from wiretrial.plan import Congestion
 from wiretrial.subjects import certificates, quic_versions, registry, runfolder
 from wiretrial.subjects.build import Build, install
 from wiretrial.subjects.contracts import probe
@@ -57,6 +58,7 @@ class Server(Closing):
 
     `isolation` is a network namespace to run it in, over loopback without. `host` is the address
     that it gets: the first of the namespace, or 127.0.0.1. `ports` are free ones by default.
+    `congestion` is told to a server that can be told.
     `values` are what its files and its command name beside what every subject may. A server that
     needs a database, or stands before a backend, has its own, unless it is given one; `behind_cpus`
     are where that runs, by default the server's. `backend_flags` are what the command of a
@@ -76,6 +78,7 @@ class Server(Closing):
         host: str | None = None,
         ports: Mapping[str, int] | None = None,
         delay_ms: int = 0,
+        congestion: Congestion | None = None,
         values: Mapping[str, str] | None = None,
         database: Database | None = None,
         counts_statements: bool = False,
@@ -116,11 +119,14 @@ class Server(Closing):
         self.behind = backend
         """Where it hands requests on to; None: it answers them itself."""
         chosen = subject.configuration(configuration)
+        self.congestion = congestion if chosen.congestion else None
+        """What it is told to have; None: nothing, or it can't be told."""
         filled = {
             "host": self.host,
             "threads": str(threads),
             "cpus": ",".join(str(cpu) for cpu in cpus),
             "delay_ms": str(delay_ms),
+            **({"congestion": self.congestion} if self.congestion else {}),
             "cert": str(self.certificate.chain),
             "key": str(self.certificate.key),
             "source": str(subject.folder),
@@ -135,7 +141,8 @@ class Server(Closing):
         for name, source in chosen.files.items():
             text = (subject.folder / source).read_text(encoding="utf-8")
             (self.folder / name).write_text(fill(text, filled), encoding="utf-8")
-        self.command = tuple(fill(word, filled) for word in chosen.command)
+        words = (*chosen.command, *(chosen.congestion if self.congestion else ()))
+        self.command = tuple(fill(word, filled) for word in words)
         self._own_database: Database | None = None
         if subject.spec.database and database is None:
             with self._or_nothing():

@@ -132,7 +132,7 @@ PORT_OF: dict[Protocol, str] = {
 
 PLACEHOLDERS = frozenset(
     {"host", "threads", "delay_ms", "cert", "key", "source", "build", "prefix", "run", "engine"}
-    | {"cpus", "backend_host", "backend_port", *PORT_OF.values()}
+    | {"cpus", "backend_host", "backend_port", "congestion", *PORT_OF.values()}
 )
 """What `{name}` may stand in a command and in a file that is rendered for a run."""
 
@@ -268,6 +268,8 @@ class Configuration(_Record):
     description: str
     """What was chosen, and where the subject's own documentation says so."""
     command: tuple[str, ...] = Field(min_length=1)
+    congestion: tuple[str, ...] = ()
+    """Words behind the command where a study says `congestion`; none: it can't be told."""
     files: dict[str, str] = Field(default_factory=dict)
     """Name in the run folder -> source file whose placeholders are filled in."""
 
@@ -333,7 +335,7 @@ class Spec(_Record):
         else:
             self._check_driver()
         commands = [self.version.command, *self.build]
-        commands += [configuration.command for configuration in self.configurations.values()]
+        commands += [(*one.command, *one.congestion) for one in self.configurations.values()]
         for word in (word for command in commands for word in command):
             for name in _PLACEHOLDER.findall(word):
                 if name not in PLACEHOLDERS:
@@ -433,8 +435,7 @@ class Subject(_Record):
             for path in sources(folder):
                 content = path.read_bytes()
                 name = path.relative_to(folder.parent).as_posix()
-                total.update(f"{name}\0{len(content)}\0".encode())
-                total.update(content)
+                total.update(f"{name}\0{len(content)}\0".encode() + content)
         return total.hexdigest()
 
     def with_flags(self, flags: Sequence[str]) -> Subject:

@@ -305,13 +305,13 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.UNLIKE_CONGESTION: Entry(
         cause=(
-            "HTTP/3 was compared with HTTP over TCP over a link, and the kernel's congestion"
-            " control is not Cubic, which QUIC has here. BBR, for one, hardly heeds a lost packet,"
-            " at which Cubic takes 30 % off its window."
+            "HTTP/3 was compared with HTTP over TCP over a link, and TCP had another congestion"
+            " control than QUIC. BBR, for one, hardly heeds a lost packet, at which Cubic takes"
+            " 30 % off its window."
         ),
         remedy=(
-            "Give TCP the same for the study (`sysctl -w net.ipv4.tcp_congestion_control=cubic`,"
-            " of the whole machine), or state both with the result."
+            'Give both the same (`congestion = "cubic"` in the workloads), or state both with the'
+            " result."
         ),
     ),
     Code.TWINS_DIFFER: Entry(
