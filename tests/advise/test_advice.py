@@ -271,6 +271,14 @@ def test_without_cpu_time_the_capacity_still_tells() -> None:
             0.123456,
             "wiretrial limit http://h/ --server db=pid:1 --from 0.124 --to 0.124 --searches 1",
         ),
+        (
+            [
+                *("advise", "http://h/", "--rate", "1", "--size", "2=two.json"),
+                *("--instead=WebSocket=ws.json", "-c", "8"),
+            ],
+            20.0,
+            "wiretrial limit http://h/ -c 8 --from 20 --to 20 --searches 1",
+        ),
     ],
 )
 def test_the_check_measures_as_it_was_measured(

@@ -13,6 +13,7 @@ OWN = frozenset(
     (
         *("--users", "--think", "--peak", "--rate", "--shared", "--machine", "--growth"),
         *("--start", "--from", "--to", "--searches", "--within", "--tolerance", "--instances"),
+        *("--size", "--instead"),
         *("--format", "-o", "--output", "--report"),
     )
 )
