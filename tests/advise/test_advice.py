@@ -14,6 +14,7 @@ from wiretrial.advise.demand import OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
 from wiretrial.report import advice as told
+from wiretrial.report import units
 from wiretrial.results.advice import Advice, Demand
 from wiretrial.results.limits import Level, Limit, RouteRate
 
@@ -60,6 +61,22 @@ def test_a_message_that_takes_less_than_the_scatter_takes_at_most_so_much() -> N
     made = advised(limit([*levels, refused(9000.0)]))
     assert made.uses[0].slope_ns == 0
     assert dict(told.lines(made))["Per request"].startswith("CPU of server at most ")
+
+
+def test_a_sum_with_a_bound_in_it_is_of_upper_ends() -> None:
+    app, db = (0.2201, 0.4199, 0.8201), (0.101, 0.099, 0.100)
+    levels = [
+        level(rate, [resource(rate, "app", cpus=one), resource(rate, "db", cpus=other)])
+        for rate, one, other in zip((2000.0, 4000.0, 8000.0), app, db, strict=True)
+    ]
+    basis = Basis(limit([*levels, refused(9000.0)]))
+    made = answer.advice(basis, OfUsers(50_000, 5_000_000_000), Wanted())
+    first, second = made.uses
+    assert 0 < first.low_ns < first.slope_ns < first.high_ns
+    assert second.low_ns == 0
+    per_user = (first.high_ns + second.high_ns) / 1e9 * made.demand.highest / 50_000
+    most = f"at most {units.significant(1000 * per_user)} CPUs"
+    assert dict(told.lines(made))["1,000 users"].startswith(most)
 
 
 def test_the_time_is_the_measured_one_at_no_lower_rate() -> None:

@@ -142,11 +142,14 @@ def _each_connection(advice: Advice) -> list[str]:
 
 
 def _sum(parts: Iterable[tuple[float, float, float]]) -> tuple[str, float]:
-    """Of figures with the ends of their intervals; one that may be nothing has its upper end."""
+    """Of figures with the ends of their intervals; where one may be nothing, of the upper ends.
+
+    An upper end and a figure would be no bound of both.
+    """
     every = list(parts)
-    is_most = any(low <= 0 for _, low, _ in every)
-    whole = sum(high if low <= 0 else value for value, low, high in every)
-    return "at most " if is_most else "", whole
+    if any(low <= 0 for _, low, _ in every):
+        return "at most ", sum(high for _, _, high in every)
+    return "", sum(value for value, _, _ in every)
 
 
 def _cost(use: Use) -> str:
