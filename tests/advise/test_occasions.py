@@ -59,6 +59,25 @@ def test_of_several_instances_the_day_on_which_they_gained_least_counts() -> Non
     assert (found.division_lacks, found.pinned) == ("the machine was small", (0, 1))
 
 
+def test_the_ends_of_what_several_carried_go_with_their_rate() -> None:
+    two = Together(instances=2, limit=limit(rate=16_000.0, low=15_200.0, high=16_800.0))
+    found = occasions.together([Basis(day(1, 8000.0), together=[two]), Basis(day(2, 8000.0))])
+    alike = found.together[0].limit
+    assert (alike.rate, alike.low, alike.high) == pytest.approx((16_000.0, 15_200.0, 16_800.0))
+    found = occasions.together([Basis(day(1, 8000.0), together=[two]), Basis(day(2, 18_000.0))])
+    other = found.together[0].limit
+    assert found.limit.rate == pytest.approx(12_000.0)
+    assert (other.rate, other.low, other.high) == pytest.approx((24_000.0, 22_800.0, 25_200.0))
+
+
+def test_the_command_that_confirms_has_the_cpus_of_its_own_occasion() -> None:
+    command = "wiretrial advise http://h/ --rate 9"
+    low = Basis(day(2, 8000.0, command=f"{command} -c 8"), pinned=(2, 3))
+    found = occasions.together([Basis(day(1, 9000.0, command=command), pinned=(0, 1)), low])
+    made = answer.advice(found, OfRate(8000.0), Wanted())
+    assert made.command.startswith("taskset -c 2,3 wiretrial limit http://h/ -c 8 ")
+
+
 def test_two_days_reach_from_end_to_end() -> None:
     found = over(day(1, 8000.0), day(2, 9000.0))
     assert [found.low, found.high] == pytest.approx([7840.0, 9180.0])

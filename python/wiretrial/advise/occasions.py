@@ -29,7 +29,7 @@ def together(bases: Sequence[Basis]) -> Basis:
                 "name each occasion by itself",
             )
     _require_alike([basis.limit for basis in bases])
-    limit = _limit([basis.limit for basis in bases])
+    limit = _limit([basis.limit for basis in bases], _lowest(bases).limit)
     return Basis(
         limit=limit,
         beside=[level for basis in bases for level in basis.beside],
@@ -37,7 +37,8 @@ def together(bases: Sequence[Basis]) -> Basis:
         crowded=[level for basis in bases for level in basis.crowded],
         rates=tuple(basis.limit.rate or 0.0 for basis in bases),
         together=_together(bases, limit.rate),
-        pinned=first.pinned,
+        # Of the occasion whose command it is: its machine has them.
+        pinned=_lowest(bases).pinned,
         division_lacks=next((one.division_lacks for one in bases if one.division_lacks), None),
     )
 
@@ -51,11 +52,23 @@ def _together(bases: Sequence[Basis], rate: float | None) -> tuple[Together, ...
             if many.instances not in least or gained < least[many.instances][0]:
                 least[many.instances] = gained, many
     return tuple(
-        many.model_copy(
-            update={"limit": many.limit.model_copy(update={"rate": gained * (rate or 0.0)})}
-        )
+        many.model_copy(update={"limit": _at(many.limit, gained * (rate or 0.0))})
         for gained, many in least.values()
     )
+
+
+def _at(limit: Limit, rate: float) -> Limit:
+    """The same at another rate, with the ends of its interval as far from it."""
+    times = rate / limit.rate if limit.rate else 0.0
+    ends = {
+        name: None if end is None else end * times
+        for name, end in (("low", limit.low), ("high", limit.high))
+    }
+    return limit.model_copy(update={"rate": rate, **ends})
+
+
+def _lowest(bases: Sequence[Basis]) -> Basis:
+    return min(bases, key=lambda basis: basis.limit.rate or 0.0)
 
 
 def _require_alike(limits: Sequence[Limit]) -> None:
@@ -77,8 +90,11 @@ def _require_alike(limits: Sequence[Limit]) -> None:
         raise UsageProblem("--from names the same occasion twice", "name each of them once")
 
 
-def _limit(limits: Sequence[Limit]) -> Limit:
-    """Levels and searches of all, numbered on, and the interval over the occasions."""
+def _limit(limits: Sequence[Limit], lowest: Limit) -> Limit:
+    """Levels and searches of all, numbered on, and the interval over the occasions.
+
+    All else is that of the lowest.
+    """
     rates = [limit.rate for limit in limits if limit.rate is not None]
     highs = [limit.high for limit in limits]
     over = between(rates, highs)
@@ -87,7 +103,6 @@ def _limit(limits: Sequence[Limit]) -> Limit:
         low = min(limit.low or limit.rate or 0.0 for limit in limits)
         known = [one for one in highs if one is not None]
         high = max(known) if len(known) == len(highs) else None
-    lowest = min(limits, key=lambda limit: limit.rate or 0.0)
     at_least = any(limit.is_at_least for limit in limits)
     levels: list[Level] = []
     searches: list[Found] = []
