@@ -11,6 +11,7 @@ from tests.advise.synthetic import limit, refused, resource
 from wiretrial.advise import answer
 from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import OfRate
+from wiretrial.advise.sizing import Type
 from wiretrial.errors import MeasurementInvalid, UsageProblem, WiretrialError
 from wiretrial.report import advice
 from wiretrial.results.advice import Advice, Together
@@ -100,6 +101,39 @@ def test_beyond_what_was_measured_along_it_takes_at_least_so_many() -> None:
     )
     first, *_ = [line for label, line in advice.lines(made) if label == "Scaling"]
     assert "each of 4 carries 77 % of one alone (contention 10 %)" in first
+
+
+def test_what_follows_from_at_least_so_many_is_a_bound_too() -> None:
+    basis = Basis(limit(low=ONE, high=ONE), together=(measured(together(2, 0.1)),))
+    other = Basis(limit(target="ws://h/", low=2 * ONE, rate=2 * ONE, high=2 * ONE))
+    wanted = Wanted(types=(Type("one", cores=1),), growth=0.01, instead={"WebSocket": other})
+    lines = dict(advice.lines(answer.advice(basis, OfRate(60_000.0), wanted)))
+    assert lines["Machines"].startswith("one: at least 11 machines of 1 instance each")
+    # Ten carry 64,615 at most, which is 7.4 months of growth more than the demand.
+    assert lines["Growth"] == "10 instances last at most 7 months at 1 % a month"
+    assert lines["Instead"] == (
+        "WebSocket: 4 instead of at least 10 (one carries 16,800 requests/s, ws://h/; how they"
+        " divide the load was not measured)"
+    )
+
+
+def test_an_alternative_is_counted_by_what_several_of_it_carried() -> None:
+    def instead(other: Basis, rate: float = 20_000.0) -> Advice:
+        return answer.advice(Basis(limit()), OfRate(rate), Wanted(instead={"other": other}))
+
+    one = limit(low=ONE, high=ONE)
+    (found,) = instead(Basis(one, together=(measured(together(2, 0.4)),))).instead
+    # Each of four carries 8,400 / 2.2, and no more is known; alone ones would be three.
+    assert (found.instances, found.is_at_least, found.is_divided) == (6, True, True)
+    (alone,) = instead(Basis(one)).instead
+    assert (alone.instances, alone.is_at_least, alone.is_divided) == (3, False, False)
+    with pytest.raises(UsageProblem, match="--instead other: no number of instances carries"):
+        instead(Basis(one, together=(measured(together(2, 1.0)),)))
+
+
+def test_two_that_shared_cpus_are_no_bound_of_more() -> None:
+    with pytest.raises(MeasurementInvalid, match="They shared 2 CPUs with the load generator"):
+        started(measured(together(2, 0.8), shared_cpus=2), rate=60_000.0)
 
 
 def test_two_that_carry_no_more_than_one_are_no_advice() -> None:

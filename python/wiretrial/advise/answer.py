@@ -181,12 +181,18 @@ def _alternative(name: str, other: Basis, own: Limit, demanded: Asked) -> Altern
         )
     capacity = kept.low or kept.rate
     asked = demand.carried(demanded, kept, other.levels)
+    try:
+        counted = _counted(other, Wanted(), asked.highest, capacity)
+    except MeasurementInvalid as error:
+        raise UsageProblem(f"--instead {name}: {error.message}", "leave it out") from error
     return Alternative(
         name=name,
         target=kept.target,
         unit=kept.unit,
         capacity=capacity,
-        instances=sizing.instances(asked.highest, capacity),
+        instances=counted.instances,
+        is_at_least=counted.is_at_least,
+        is_divided=counted.scaling is not None,
     )
 
 

@@ -73,6 +73,8 @@ def needed(
             "find what they share, or split it",
         )
     if goes_on:
+        # What they lose to shared CPUs bounds nothing: on machines of their own fewer may do.
+        _require_own_cpus(scaling)
         return sizing.instances(demand, scaling.each(most) * share), True
     raise MeasurementInvalid(
         f"{demand:,.4g} per second need more than {most} instances, and {scaling.most} were"

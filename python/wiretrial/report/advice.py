@@ -74,7 +74,7 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     for other in advice.instead:
         yield "Instead", _instead(advice, other)
     if advice.purchases:
-        yield "Machines", purchases(advice.purchases)
+        yield "Machines", purchases(advice.purchases, is_at_least=advice.is_at_least)
     if advice.growth is not None:
         yield "Growth", _growth(advice, advice.growth)
     yield "Evidence", _evidence(advice)
@@ -285,13 +285,24 @@ def _hundredths(share: float) -> str:
 
 
 def _instead(advice: Advice, other: Alternative) -> str:
-    rate = f"one carries {units.trimmed(other.capacity)} {other.unit}"
-    return f"{other.name}: {other.instances} instead of {advice.instances} ({rate}, {other.target})"
+    many = f"{_least(other.is_at_least)}{other.instances}"
+    own = f"{_least(advice.is_at_least)}{advice.instances}"
+    rate = f"one carries {units.trimmed(other.capacity)} {other.unit}, {other.target}"
+    if advice.scaling is not None and not other.is_divided:
+        rate += "; how they divide the load was not measured"
+    return f"{other.name}: {many} instead of {own} ({rate})"
 
 
-def purchases(bought: Sequence[Purchase]) -> str:
-    """The cheapest that holds, then the next one; more are counted."""
-    first, *others = map(_purchase, bought)
+def _least(is_bound: bool) -> str:
+    return "at least " if is_bound else ""
+
+
+def purchases(bought: Sequence[Purchase], *, is_at_least: bool = False) -> str:
+    """The cheapest that holds, then the next one; more are counted.
+
+    `is_at_least`: it may take more instances than these hold.
+    """
+    first, *others = (_purchase(one, _least(is_at_least)) for one in bought)
     told = f"{first}, one of them to spare"
     if others:
         told += f". Next: {others[0]}"
@@ -300,8 +311,8 @@ def purchases(bought: Sequence[Purchase]) -> str:
     return told
 
 
-def _purchase(bought: Purchase) -> str:
-    many = units.plural(bought.machines, "machine")
+def _purchase(bought: Purchase, least: str) -> str:
+    many = f"{least}{units.plural(bought.machines, 'machine')}"
     price = ""
     if bought.per_hour is not None:
         price = f", {bought.per_hour:,.2f} per hour"
@@ -312,7 +323,9 @@ def _purchase(bought: Purchase) -> str:
 def _growth(advice: Advice, growth: Growth) -> str:
     months, many = int(growth.months), advice.instances
     last = "lasts" if many == 1 else "last"
-    lasting = units.plural(months, "month") if months else "less than a month"
+    # Where it may take more of them, so many last no longer than that.
+    most = "at most " if advice.is_at_least else ""
+    lasting = f"{most}{units.plural(months, 'month')}" if months else "less than a month"
     told = f"{units.plural(many, 'instance')} {last} {lasting}"
     told += f" at {100 * growth.per_month:.3g} % a month"
     return (

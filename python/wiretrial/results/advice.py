@@ -249,6 +249,10 @@ class Alternative(_Part):
     capacity: float
     """Of one instance: the lower end of its interval."""
     instances: int
+    is_at_least: bool = Field(default=False, exclude_if=lambda value: not value)
+    """It may take more of them, as in `Advice`."""
+    is_divided: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Several were measured together; else each is taken to carry as much as one alone."""
 
 
 class Purchase(_Part):
