@@ -182,6 +182,37 @@ def test_a_backend_that_does_not_start_leaves_nothing(
     assert children() == []
 
 
+def test_a_proxy_that_does_not_start_ends_its_backend(
+    engine: Engine, children: Children, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = passing(tmp_path)
+    built = build.install(subject, engine.binary)
+    lacking = subject.configuration("default").model_copy(update={"files": {"a": "none.conf"}})
+    spec = subject.spec.model_copy(update={"configurations": {"default": lacking}})
+    without = subject.model_copy(update={"spec": spec})
+    (tmp_path / "runs").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "runs"))
+
+    def nothing_is_left() -> bool:
+        return list((tmp_path / "runs").iterdir()) == [] and children() == []
+
+    with pytest.raises(FileNotFoundError):
+        Server(without, built, "default", engine=engine.binary)
+    assert nothing_is_left()
+    with pytest.raises(UsageProblem, match="has no configuration 'tuned'"):
+        Server(subject, built, "tuned", engine=engine.binary)
+    assert nothing_is_left()
+
+    def stopped(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wiretrial.subjects.process.told", stopped)
+    # The proxy's own: its backend is given, as that has a keeper, too.
+    with Backend() as backend, pytest.raises(KeyboardInterrupt):
+        Server(subject, built, "default", engine=engine.binary, backend=backend.endpoint)
+    assert nothing_is_left()
+
+
 STUDY = """
 title = "t"
 question = "q?"

@@ -93,6 +93,7 @@ class Server(Closing):
                 f" {threads}",
                 "compare it with others at that number",
             )
+        chosen = subject.configuration(configuration)
         self.subject = subject
         self.threads = threads
         self.cpus = tuple(cpus)
@@ -101,9 +102,11 @@ class Server(Closing):
         self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
         self.ports = dict(ports or _ports(subject, self.host, isolation))
         self.folder = runfolder.make(subject.spec.name)
-        self.certificate = certificates.make(self.folder, self.host)
         self.backend: Server | None = None
         """The server behind it that was started for it; None: there is none, or it was given."""
+        self._own_database: Database | None = None
+        with self._or_nothing():
+            self.certificate = certificates.make(self.folder, self.host)
         if subject.spec.backend and backend is None:
             with self._or_nothing():
                 self.backend = _started(
@@ -118,7 +121,6 @@ class Server(Closing):
             backend = self.backend.endpoint("http")
         self.behind = backend
         """Where it hands requests on to; None: it answers them itself."""
-        chosen = subject.configuration(configuration)
         self.congestion = congestion if chosen.congestion else None
         """What it is told to have; None: nothing, or it can't be told."""
         filled = {
@@ -138,12 +140,12 @@ class Server(Closing):
             **(_named(backend) if backend else {}),
             **(values or {}),
         }
-        for name, source in chosen.files.items():
-            text = (subject.folder / source).read_text(encoding="utf-8")
-            (self.folder / name).write_text(fill(text, filled), encoding="utf-8")
+        with self._or_nothing():
+            for name, source in chosen.files.items():
+                text = (subject.folder / source).read_text(encoding="utf-8")
+                (self.folder / name).write_text(fill(text, filled), encoding="utf-8")
         words = (*chosen.command, *(chosen.congestion if self.congestion else ()))
         self.command = tuple(fill(word, filled) for word in words)
-        self._own_database: Database | None = None
         if subject.spec.database and database is None:
             with self._or_nothing():
                 database = self._own_database = Database(
@@ -174,7 +176,13 @@ class Server(Closing):
             bufsize=0,
             start_new_session=True,
         )
-        number, _, begun = (told(self._keeper, KEEPER_LIMIT_S) or "").partition(" ")
+        try:
+            first = told(self._keeper, KEEPER_LIMIT_S) or ""
+        except BaseException:
+            # A signal: nobody has this server yet who would close it.
+            self._forget()
+            raise
+        number, _, begun = first.partition(" ")
         self.pid = int(number or 0)
         """Process id of the subject's first process; its children are in the same group."""
         self.begun_ns = int(begun or 0)
@@ -249,6 +257,10 @@ class Server(Closing):
     def _forget(self) -> None:
         end_program(self._keeper, STOP_LIMIT_S)
         self._log.close()
+        self._forget_what_is_behind()
+
+    def _forget_what_is_behind(self) -> None:
+        """Ends what was started for the subject, and gives up its folder and its ports."""
         if self._own_database:
             self._own_database.close()
         if self.backend:
@@ -258,12 +270,11 @@ class Server(Closing):
 
     @contextmanager
     def _or_nothing(self) -> Iterator[None]:
-        """Forgets the run folder where what the subject needs can't be started."""
+        """Leaves nothing where the subject can't be started for want of what it needs."""
         try:
             yield
         except BaseException:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            release(self.ports.values())
+            self._forget_what_is_behind()
             raise
 
     def _how_it_ended(self) -> str:
