@@ -131,6 +131,8 @@ def test_events_are_posted_beside_their_receivers(
         ("", "`publish` and the contracts `push` and `long-poll` go together"),
         ("publish = 0\n", "greater than 0"),
         ("publish = 5\ndepth = 2\n", "`depth`"),
+        ("publish = 5\npayload = [64, 32]\n", "`payload` is 33 bytes or more"),
+        ('publish = 5\npayload = "json"\n', "`payload` is 33 bytes or more"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, more: str, said: str) -> None:

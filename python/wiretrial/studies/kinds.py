@@ -84,6 +84,11 @@ class Pushed(Served):
     def _can_be_told(self) -> Self:
         if self.contract == pushed.POLLED and self.http != ("1.1",):
             raise ValueError("long polls are of HTTP/1.1: leave `http` out")
+        least = pushed.LEAST_BYTES
+        if self.payload == "json" or min(self.payload or (least,)) < least:
+            raise ValueError(
+                f"an event says its number and its instant: `payload` is {least} bytes or more"
+            )
         shares = "1.1" not in self.http or set(self.spoken) <= set(CALLS)
         if self.streams is not None and not shares:
             raise ValueError(
