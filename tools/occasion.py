@@ -14,9 +14,11 @@ ended badly.
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.results import ROOT, STUDIES, with_trials
@@ -57,13 +59,24 @@ def measure(study: Path, prefixes: list[str]) -> int:
             ["study", "run", "--add-occasion", str(results), *words],
             ["results", "export", str(results), "--format", "kept", "-o", str(exported)],
         ):
-            ended = subprocess.run([str(WIRETRIAL), *command], check=False)
+            code = run([str(WIRETRIAL), *command])
             # A trial that is invalid is kept as what it is; all of them were measured.
-            if ended.returncode not in (EXIT_GOOD, EXIT_INVALID):
+            if code not in (EXIT_GOOD, EXIT_INVALID):
                 sys.stderr.write(f"tools.occasion: trials so far are in {results}\n")
-                return ended.returncode
+                return code
         sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")
         return 0
+
+
+def run(command: Sequence[str]) -> int:
+    """Its exit code. Ctrl-C reaches it from the terminal, and it is waited for."""
+    # Python would kill it a quarter of a second later, and its servers and links would stay. What
+    # is ignored the command would ignore, too; what is handled it is not.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def main() -> int:

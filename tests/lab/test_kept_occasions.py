@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,20 @@ def test_the_digest_of_a_kept_study_is_still_its_own(file: Path) -> None:
     told = kept.read(file)
     study = Study.model_validate_json(json.dumps(told.head.study))
     assert {trial.study_digest for trial in told.trials} == {study.digest()}
+
+
+def test_ctrl_c_leaves_the_measurement_its_own_end() -> None:
+    interrupted = (
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: sys.exit(70))\n"
+        "os.kill(os.getppid(), signal.SIGINT)\n"
+        # For longer than Python waits for a child after Ctrl-C.
+        "time.sleep(0.5)\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    before = signal.getsignal(signal.SIGINT)
+    assert occasion.run([sys.executable, "-c", interrupted]) == 70
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def with_occasions(count: int, path: Path) -> Path:
