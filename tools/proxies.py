@@ -1,7 +1,8 @@
 """Writes studies/proxies/BREAKS.md: what becomes of a request when the server behind breaks.
 
-Usage: python -m tools.proxies [NAME[:CONFIGURATION]...]. Counted, not timed: the backend of the
-checks breaks on purpose, counts who asks it, and the client tells what it sees.
+Usage: python -m tools.proxies [NAME[:CONFIGURATION]...]. Of those that are named it prints the page
+and writes nothing: it would lose the others. Counted, not timed: the backend of the checks breaks
+on purpose, counts who asks it, and the client tells what it sees.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from wiretrial.subjects import build, registry
 from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.backend_parts import BREAKS, CUT, CUT_CHUNKS, GARBAGE, Backend
 from wiretrial.subjects.checks_http import MESSAGE_PATH
-from wiretrial.subjects.checks_proxy import CUT_SHORT
+from wiretrial.subjects.checks_proxy import CUT_SHORT, PAUSE_S
 from wiretrial.subjects.endpoint import Endpoint, payload
 from wiretrial.subjects.http_connection import Connection, Request
 from wiretrial.subjects.process import Server
@@ -53,10 +54,13 @@ seconds.
 
 
 def main(names: Sequence[str]) -> None:
-    """Asks these proxies, or all in both configurations, and writes the page."""
+    """Asks these proxies and prints the page, or all in both configurations and writes it."""
     engine = Engine.find().binary
-    rows = [row for name in names or _all() for row in _rows(name, engine)]
-    PAGE.write_text(page(rows), encoding="utf-8")
+    told = page([row for name in names or _all() for row in _rows(name, engine)])
+    if names:
+        sys.stdout.write(told)
+    else:
+        PAGE.write_text(told, encoding="utf-8")
 
 
 def page(rows: Sequence[Sequence[str]]) -> str:
@@ -70,7 +74,7 @@ def page(rows: Sequence[Sequence[str]]) -> str:
 def row(begin: Callable[[Backend], Server], protocol: Protocol) -> tuple[str, ...]:
     """What is seen over the protocol, in columns; `begin` starts the proxy before a backend."""
     with Backend() as backend, begin(backend) as proxy:
-        proxy.wait_ports()
+        proxy.wait_ready(())
         endpoint = proxy.endpoint(protocol)
         return tuple(_seen(endpoint, backend))
 
@@ -102,6 +106,8 @@ def _seen(endpoint: Endpoint, backend: Backend) -> Iterator[str]:
     message = Request("GET", MESSAGE_PATH)
     for method, is_kept in (("GET", False), ("GET", True), ("PUT", True), ("POST", True)):
         backend.drop()
+        # Until the proxy has seen it: else a request that is to be answered goes there.
+        time.sleep(PAUSE_S)
         before = backend.asked(BREAKS)
         body = b"" if method == "GET" else payload(64)
         with connect(endpoint) as connection:
@@ -121,8 +127,8 @@ def _seen(endpoint: Endpoint, backend: Backend) -> Iterator[str]:
 
 def _answer(connection: Connection, request: Request) -> str:
     """The status of the answer, or that there is no whole one."""
-    connection.send(request)
     try:
+        connection.send(request)
         return str(connection.receive_any(request.method).status)
     except TimeoutError:
         return "silent"

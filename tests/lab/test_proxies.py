@@ -325,3 +325,17 @@ def test_what_is_seen_of_a_backend_that_breaks_is_counted(engine: Engine, tmp_pa
     assert gone.startswith("502, ")
     page = proxies.page([("mine", *told, gone)])
     assert page.splitlines()[-1] == f"| mine | {' | '.join([*told, gone])} |"
+
+
+def test_the_page_of_all_proxies_is_not_lost_to_some(
+    engine: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Engine, "find", lambda: engine)
+    monkeypatch.setattr(proxies, "PAGE", tmp_path / "BREAKS.md")
+    monkeypatch.setattr("tools.proxies._rows", lambda name, _engine: [(name, "1 x, 502")])
+    proxies.main(["mine"])
+    assert capsys.readouterr().out == proxies.page([("mine", "1 x, 502")])
+    assert not proxies.PAGE.exists()
