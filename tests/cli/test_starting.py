@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ from wiretrial.cli.limiting import Kept, Search, Searched
 from wiretrial.cli.loading import Extent, Further, Generator, Typed
 from wiretrial.cli.options import Asked, Loop, Security
 from wiretrial.cli.output import Format
-from wiretrial.cli.starting import NO_OWN, Own
+from wiretrial.cli.starting import NO_OWN, Own, Startable, Tell
 from wiretrial.errors import SubjectFailed, UsageProblem
 
 LOCK = """
@@ -117,6 +118,22 @@ def test_instances_answer_at_ports_of_their_own_and_end_together(folder: Path) -
         *own, db = [one.partition("=pid:")[0] for one in aimed.servers]
         assert (own, db) == (["shop", "shop 2"], "db")
     assert checkouts.running(folder) == []
+
+
+def test_a_server_has_no_fewer_threads_than_it_needs(folder: Path) -> None:
+    write(folder / "shop", command="echo {threads} > threads; python3 server.py {port}")
+    asked = typed("./shop")
+    what = starting.meant(asked, NO_OWN)
+    assert what is not None
+    usual = what.make
+
+    def make(tell: Tell) -> Startable:
+        one = usual(tell)
+        spec = one.subject.spec.model_copy(update={"least_threads": 2})
+        return replace(one, subject=one.subject.model_copy(update={"spec": spec}))
+
+    with starting.running(replace(what, make=make), asked, None):
+        assert (folder / "shop" / "threads").read_text(encoding="utf-8") == "2\n"
 
 
 def test_sessions_go_to_the_server_in_place_of_their_base(folder: Path) -> None:

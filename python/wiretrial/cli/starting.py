@@ -86,7 +86,8 @@ class Instances:
         self._of = self._of or self._what.make(output.say)
         one, place = self._of, len(self._servers)
         cpus = self._cpus.instances[place] if self._cpus else ()
-        threads = max(len(cpus), 1)
+        spec = one.subject.spec
+        threads = max(len(cpus), spec.least_threads)
         first = self._servers[0] if self._servers else None
         try:
             server = self._started.enter_context(
@@ -95,7 +96,7 @@ class Instances:
                     one.build,
                     one.configuration,
                     engine=Engine.find().binary,
-                    threads=min(threads, one.subject.spec.max_threads or threads),
+                    threads=min(threads, spec.max_threads or threads),
                     cpus=cpus,
                     # What all instances of an application ask is one.
                     database=first.database if first else None,
