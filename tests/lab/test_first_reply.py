@@ -6,7 +6,7 @@ import pytest
 
 from wiretrial.errors import SubjectFailed
 from wiretrial.subjects import first_reply
-from wiretrial.subjects.first_reply import PAUSE_NS, Clock, FirstReply
+from wiretrial.subjects.first_reply import PAUSE_NS, Clock, FirstReply, Told
 
 MS = 1_000_000
 REFUSED = "ConnectionRefusedError: nobody listens"
@@ -21,17 +21,19 @@ class World:
         self.ends_ns = ends_ns
         self.question_ns = question_ns
         self.asked: list[int] = []
+        self.asked_again_ns = 0
+        self.since_ns = 0
         self.clock = Clock(now_ns=lambda: self.now_ns, sleep=self._sleep)
 
     def _sleep(self, seconds: float) -> None:
         self.now_ns += round(seconds * 1e9)
 
-    def ask(self) -> str | None:
+    def ask(self) -> Told:
         """A question meets the server as it is when it begins."""
         self.asked.append(self.now_ns)
         is_ready = self.now_ns >= self.ready_ns
         self.now_ns += self.question_ns
-        return None if is_ready else REFUSED
+        return Told(None, self.asked_again_ns, self.since_ns) if is_ready else Told(REFUSED)
 
     def ended(self) -> str | None:
         """How it ended, once it has."""
@@ -73,6 +75,18 @@ def test_one_that_replies_at_once_may_have_been_ready_since_its_start() -> None:
 def test_a_reply_that_takes_long_is_waited_for() -> None:
     world = World(ready_ns=0, question_ns=900 * MS)
     assert world.wait().took_ns == 900 * MS
+
+
+def test_a_question_that_asked_several_times_tells_its_own_resolution() -> None:
+    world = World(ready_ns=round(10.5 * MS))
+    world.asked_again_ns = 4 * MS
+    assert world.wait().resolution_ns == 4 * MS
+
+
+def test_what_a_question_ends_after_its_reply_is_no_part_of_it() -> None:
+    world = World(ready_ns=0)
+    world.since_ns = MS // 10
+    assert world.wait().took_ns == MS // 5 - MS // 10
 
 
 def test_one_that_ends_is_told_at_once() -> None:

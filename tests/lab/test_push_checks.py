@@ -6,17 +6,20 @@ import json
 import queue
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Final, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from wiretrial.engine import Engine
-from wiretrial.subjects import contracts
+from wiretrial.subjects import checks_push, contracts
 from wiretrial.subjects.endpoint import Broken, Endpoint
+from wiretrial.subjects.first_reply import Told
 from wiretrial.subjects.spec import ContractName, Part, Protocol
 
 CONTRACTS: Final[tuple[ContractName, ...]] = ("push", "long-poll")
@@ -26,6 +29,8 @@ PARTS = [
     for part in dict.fromkeys(check.part for check in contracts.checks(contract, "http"))
 ]
 LONGEST_POLL_S = 5.0
+MISSED = 3
+"""Events that nobody hears of a server that takes subscribers in late."""
 
 Fault = Literal[
     "none",
@@ -39,6 +44,7 @@ Fault = Literal[
     "hasty",
     "forgetful",
     "no JSON",
+    "late",
 ]
 
 
@@ -76,6 +82,8 @@ class Hub(ThreadingHTTPServer):
                 told = []
             if self.fault == "swapped":
                 told = [] if count % 2 else self.told[:-3:-1]
+            if self.fault == "late" and count <= MISSED:
+                told = []
             for place, events in enumerate(self.subscribers):
                 if self.fault == "deaf" and place == 1:
                     continue
@@ -196,6 +204,47 @@ def test_each_fault_is_found_out(hub: Hub, contract: ContractName, part: Part) -
         ask(endpoint(hub), contract, part)
 
 
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may pause for a fixed time."""
+
+    def never(_seconds: float) -> None:
+        raise AssertionError("it paused")
+
+    monkeypatch.setattr(checks_push, "time", SimpleNamespace(monotonic=time.monotonic, sleep=never))
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_the_first_reply_of_a_start_is_waited_for_without_a_pause(
+    hub: Hub, contract: ContractName
+) -> None:
+    told = contracts.first_reply(contract, endpoint(hub))
+    assert told == Told(since_ns=told.since_ns)
+    assert told.since_ns > 0
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize("hub", ["late"], indirect=True)
+def test_a_server_that_takes_subscribers_in_late_tells_the_resolution(
+    hub: Hub, contract: ContractName
+) -> None:
+    told = contracts.first_reply(contract, endpoint(hub))
+    assert told.problem is None
+    assert told.asked_again_ns >= checks_push.AGAIN_S * 1e9
+    assert len(hub.told) > MISSED
+
+
+@pytest.mark.parametrize(
+    ("hub", "contract"),
+    [("silent", "push"), ("wrong type", "push"), ("no JSON", "long-poll")],
+    indirect=["hub"],
+)
+def test_a_wrong_first_reply_is_told(hub: Hub, contract: ContractName) -> None:
+    assert contracts.first_reply(contract, endpoint(hub)).problem is not None
+
+
 WAYS: Final[tuple[tuple[ContractName, Protocol], ...]] = (
     ("push", "http"),
     ("push", "h2c"),
@@ -225,6 +274,18 @@ def test_the_reference_server_keeps_it(
     with responding(engine) as port:
         for check in contracts.checks(contract, protocol):
             check.function(Endpoint(protocol=protocol, host="127.0.0.1", port=port))
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize(("contract", "protocol"), WAYS)
+def test_the_first_reply_comes_in_each_way(
+    engine: Engine, contract: ContractName, protocol: Protocol
+) -> None:
+    with responding(engine) as port:
+        told = contracts.first_reply(
+            contract, Endpoint(protocol=protocol, host="127.0.0.1", port=port)
+        )
+    assert told.problem is None
 
 
 @pytest.mark.parametrize(("contract", "protocol"), WAYS)

@@ -119,7 +119,6 @@ class _Able(NamedTuple):
         subject, build = self.ready.subject, self.ready.build
         cpus = pinning.choose(self.threads, study.generator_threads)
         limit_s = subject.spec.readiness.deadline_s
-        check = contracts.checks(contract, protocol)[0]
         with Server(
             subject,
             build,
@@ -133,7 +132,7 @@ class _Able(NamedTuple):
             # Whoever asks must not take the CPU on which the server starts.
             with pinning.held_to(cpus.generator):
                 reply = first_reply.wait(
-                    lambda: contracts.problem(check, endpoint),
+                    lambda: contracts.first_reply(contract, endpoint),
                     server.ended,
                     begun_ns=server.begun_ns,
                     limit_s=limit_s,

@@ -6,12 +6,14 @@ Knows events and who must hear them; must not know who serves them, nor how each
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 from wiretrial.plan import SECURE
 from wiretrial.subjects import any_connection, push_parts
@@ -39,6 +41,8 @@ STREAMS = 20
 EVENTS = 20
 SETTLE_S = 0.1
 """A server may take a subscriber in so long after the head of its stream, or its upgrade."""
+AGAIN_S = 0.001
+"""From one event to the next, until the first of them is heard."""
 QUIET_S = 0.3
 """A poll for which there is nothing waits for longer."""
 REFUSED = (404, 405, 501)
@@ -99,6 +103,50 @@ class _ToAll:
         with ExitStack() as stack:
             here = _gather(stack, self.listen, endpoint, self.listeners)
             _publish(stack, endpoint, here, self.events)
+
+
+class Heard(NamedTuple):
+    """The first event that somebody heard."""
+
+    earlier_s: float
+    """So long before it the one before was published; 0: it was the first."""
+    since_s: float
+    """How long ago it was heard."""
+
+
+def first_event(listen: Listen, endpoint: Endpoint) -> Heard:
+    """One who subscribes hears an event; nothing waits until the server has surely taken him in.
+
+    Events are published until one of them is heard.
+    """
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(endpoint))
+        stack.enter_context(publisher := _Publisher(endpoint))
+        published_s: list[float] = []
+        is_heard = threading.Event()
+
+        def publish() -> None:
+            published_s.append(time.monotonic())
+            publisher.publish(*_events(len(published_s) - 1, 1))
+
+        def publish_on() -> None:
+            while not is_heard.wait(AGAIN_S):
+                publish()
+
+        publish()
+        with ThreadPoolExecutor(1) as beside:
+            # Where it fails, nothing more is heard, and that tells.
+            beside.submit(publish_on)
+            try:
+                heard = listener.hear()
+                heard_s = time.monotonic()
+            finally:
+                is_heard.set()
+        events = _events(0, len(published_s))
+        expect(heard in events, f"{heard[:40]!r} was heard, and was not published")
+    number = events.index(heard)
+    earlier_s = published_s[number] - published_s[number - 1] if number else 0.0
+    return Heard(earlier_s, time.monotonic() - heard_s)
 
 
 def _of_publisher(endpoint: Endpoint) -> Endpoint:

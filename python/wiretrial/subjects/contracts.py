@@ -6,8 +6,10 @@ Knows which checks there are; must not know how a server is started, or what fol
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 from websockets.exceptions import WebSocketException
 
@@ -25,9 +27,11 @@ from wiretrial.subjects import (
     checks_table,
     checks_web,
     checks_websocket,
+    push_parts,
 )
 from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import Broken, Endpoint, Late
+from wiretrial.subjects.first_reply import Told
 from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol, scheme, version_of
 from wiretrial.words import CALLS, HTTP
@@ -60,10 +64,17 @@ _PUSHED: dict[ContractName, tuple[Check, ...]] = {
     "long-poll": checks_push.LONG_POLL,
 }
 """However it is heard."""
+_FIRST: dict[ContractName, Callable[[Endpoint], checks_push.Heard]] = {
+    "push": partial(checks_push.first_event, push_parts.listener),
+    "long-poll": partial(checks_push.first_event, push_parts.Poller),
+}
+"""What a server that was just started is asked, where its readiness probe pauses for a while."""
 _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
     "ws-echo": checks_socketio.ECHO,
     "rpc": checks_socketio.RPC,
 }
+
+_Found = TypeVar("_Found")
 
 
 def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
@@ -96,15 +107,31 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
 
 def problem(check: Check, endpoint: Endpoint) -> str | None:
     """How the server fails the check; None where it passes."""
+    found = _outcome(check.function, endpoint)
+    return found if isinstance(found, str) else None
+
+
+def first_reply(contract: ContractName, endpoint: Endpoint) -> Told:
+    """What comes of the first exchange with a server that was just started."""
+    first = _FIRST.get(contract)
+    if first is None:
+        return Told(problem(checks(contract, endpoint.protocol)[0], endpoint))
+    found = _outcome(first, endpoint)
+    if isinstance(found, str):
+        return Told(found)
+    return Told(None, round(found.earlier_s * 1e9), round(found.since_s * 1e9))
+
+
+def _outcome(function: Callable[[Endpoint], _Found], endpoint: Endpoint) -> _Found | str:
+    """What it returns, or how the server fails it."""
     try:
-        check.function(endpoint)
+        return function(endpoint)
     except Broken as broken:
         return str(broken)
     except TimeoutError as error:
         return Late(f"{type(error).__name__}: {error}")
     except (OSError, EOFError, UnicodeDecodeError, WebSocketException, *HTTP_ERRORS) as error:
         return f"{type(error).__name__}: {error}"
-    return None
 
 
 def probe(endpoint: Endpoint, contract: ContractName) -> None:

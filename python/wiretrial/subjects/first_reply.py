@@ -30,6 +30,19 @@ MONOTONIC = Clock()
 
 
 @dataclass(frozen=True)
+class Told:
+    """What came of one question."""
+
+    problem: str | None = None
+    """What is wrong with the reply, or that there is none; None: it is right."""
+    asked_again_ns: int = 0
+    """A question may ask for the same several times: so long before what was answered it had asked
+    in vain; 0: its first was answered."""
+    since_ns: int = 0
+    """How long ago the reply was heard: what else the question had to end came after it."""
+
+
+@dataclass(frozen=True)
 class FirstReply:
     """The first right reply of one start."""
 
@@ -41,7 +54,7 @@ class FirstReply:
 
 
 def wait(
-    ask: Callable[[], str | None],
+    ask: Callable[[], Told],
     ended: Callable[[], str | None],
     *,
     begun_ns: int,
@@ -50,22 +63,22 @@ def wait(
 ) -> FirstReply:
     """Returns with the first right reply of a process that began at `begun_ns`.
 
-    `ask` asks once, and returns what is wrong with the reply, or that there is none; None: it is
-    right. `ended` tells how the process ended, None while it runs. Raises `SubjectFailed` where it
-    ends, or has given no right reply after `limit_s` seconds.
+    `ended` tells how the process ended, None while it runs. Raises `SubjectFailed` where it ends,
+    or has given no right reply after `limit_s` seconds.
     """
     before_ns = begun_ns
     while True:
         asked_ns = clock.now_ns()
-        problem = ask()
+        told = ask()
         heard_ns = clock.now_ns()
-        if problem is None:
-            return FirstReply(heard_ns - begun_ns, asked_ns - before_ns)
+        if told.problem is None:
+            took_ns = heard_ns - told.since_ns - begun_ns
+            return FirstReply(took_ns, told.asked_again_ns or asked_ns - before_ns)
         if how := ended():
             raise SubjectFailed(f"it ended at its start: {how}")
         if heard_ns - begun_ns >= limit_s * 1e9:
             raise SubjectFailed(
-                f"it gives no right reply after {limit_s:g} s: {problem}",
+                f"it gives no right reply after {limit_s:g} s: {told.problem}",
                 "raise [readiness] deadline_s, or run it by hand",
             )
         before_ns = asked_ns
