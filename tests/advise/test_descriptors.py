@@ -74,6 +74,17 @@ def test_too_low_a_limit_binds() -> None:
     assert "of 20,000" in advice_page.render(made)
 
 
+def test_a_limit_that_is_close_is_told_beside_what_binds() -> None:
+    full = resource(9000.0, descriptors=1020, descriptor_limit=1024)
+    found = limit([*map(level, RATES), refused(9000.0, resources=[full])])
+    lines = dict(advice.lines(answer.advice(Basis(found), OfRate(5000.0), Wanted())))
+    assert lines["Binds"].startswith("the server's CPU: 97 % busy")
+    assert lines["Close to"] == (
+        "the descriptor limit of server: 1,020 of 1,024 were open at 9,000 requests/s, and none was"
+        " lacking"
+    )
+
+
 def test_what_a_request_has_written_comes_back() -> None:
     made = answer.advice(Basis(written()), USERS, Wanted())
     disk = made.uses[0].written

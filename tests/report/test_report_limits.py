@@ -73,18 +73,60 @@ def changed(**changes: Any) -> Limit:
     return LIMIT.model_copy(update=changes)
 
 
-def test_descriptors_bind_where_none_is_left() -> None:
-    full = Resource(name="app", descriptors=1020, descriptor_limit=1024)
-    told = limits.binds(changed(refused=level(1, 8900, 71, resources=(full,))))
+def opens(descriptors: int, unopened: int = 0, failed_share: float = 0.0, own: int = 1024) -> Limit:
+    """Refused with so many open descriptors of a server, and what did not come about."""
+    server = Resource(name="app", descriptors=descriptors, descriptor_limit=own)
+    refused = level(1, 8900, 71, resources=(server,), unopened=unopened)
+    return changed(refused=refused.model_copy(update={"failed_share": failed_share}))
+
+
+@pytest.mark.parametrize(
+    ("found", "evidence"),
+    [
+        (opens(1020, unopened=76), "1,020 of 1,024 were open at 8,900 requests/s, and 76 connecti"),
+        (opens(1024, unopened=1), "1,024 of 1,024 were open at 8,900 requests/s, and 1 connection"),
+        # A server may keep one, to close with it what it can't hold.
+        (
+            opens(1023, failed_share=0.012),
+            "1,023 of 1,024 were open at 8,900 requests/s, and 1.2 %",
+        ),
+        (
+            opens(1024, failed_share=0.012),
+            "1,024 of 1,024 were open at 8,900 requests/s, and 1.2 %",
+        ),
+    ],
+)
+def test_descriptors_bind_where_one_was_lacking(found: Limit, evidence: str) -> None:
+    told = limits.binds(found)
     assert told is not None
-    assert told.sentence == (
-        "The descriptor limit of app binds: 1,020 of 1,024 were open at 8,900 requests/s. Raise it"
-        " (ulimit -n)."
+    assert told.what == "the descriptor limit of app"
+    assert told.evidence.startswith(evidence)
+    assert told.remedy == "raise it (ulimit -n)"
+    assert limits.close_to(found) == ""
+
+
+def test_what_lacked_a_descriptor_is_told() -> None:
+    assert next(iter(limits.sentences(opens(1020, unopened=76)))) == (
+        "The descriptor limit of app binds: 1,020 of 1,024 were open at 8,900 requests/s, and 76"
+        " connections were not opened. Raise it (ulimit -n)."
     )
-    some = full.model_copy(update={"descriptors": 900})
-    told = limits.binds(changed(refused=level(1, 8900, 71, resources=(some,))))
+
+
+@pytest.mark.parametrize("found", [opens(1024), opens(1020, failed_share=0.012)])
+def test_descriptors_that_nothing_lacked_bind_nothing(found: Limit) -> None:
+    told = limits.binds(found)
     assert told is not None
     assert told.what == "a goal"
+    opened = found.refused.resources[0].descriptors if found.refused else 0
+    assert list(limits.sentences(found))[1] == (
+        f"Close to the descriptor limit of app: {opened:,} of 1,024 were open at 8,900 requests/s,"
+        " and none was lacking."
+    )
+
+
+@pytest.mark.parametrize("found", [opens(900, unopened=76), opens(0, own=0), LIMIT])
+def test_descriptors_of_which_many_are_left_are_not_told(found: Limit) -> None:
+    assert "descriptor" not in " ".join(limits.sentences(found))
 
 
 def test_much_that_goes_to_disk_is_told_of_a_server_that_waits() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+import pytest
+
 from tests.report.synthetic import DEMO, demo_trials
 from tests.report.synthetic_places import a_part, a_place
 from wiretrial.observation import Descriptors
@@ -25,15 +29,9 @@ def test_descriptors_and_disks_of_a_part_are_those_of_its_span() -> None:
     assert resources.used(Measured(trial))[0].written_bytes is None
 
 
-def test_those_of_the_server_of_this_machine_are_the_most_of_its_plateaus() -> None:
-    few = Descriptors(open=5, fullest=5, limit=100)
-    none = Plateau(name="end", offset_ns=0, took_ns=0, connections=100)
-    plateaus = (
-        none.model_copy(update={"name": "before", "descriptors": few}),
-        none.model_copy(update={"name": "connected", "descriptors": OPENED}),
-        none,
-    )
-    seen = Observation(
+def seen(*plateaus: Plateau) -> Observation:
+    """Of a server of this machine that had 4 MB written in two seconds."""
+    return Observation(
         cpu_resolution_ns=1,
         tick_ns=1,
         cost_ns=0,
@@ -44,8 +42,53 @@ def test_those_of_the_server_of_this_machine_are_the_most_of_its_plateaus() -> N
         alone=False,
         plateaus=plateaus,
     )
+
+
+def plateau(name: Literal["before", "connected", "end"], **changes: Any) -> Plateau:
+    told: dict[str, Any] = {"offset_ns": 0, "took_ns": 0, "connections": 100, **changes}
+    return Plateau(name=name, **told)
+
+
+def measured(observation: Observation | None, failed: dict[str, int] | None = None) -> Measured:
+    connections = TRIAL.summary.connections.model_copy(update={"failed": failed or {}})
+    summary = TRIAL.summary.model_copy(update={"connections": connections})
     judgement = TRIAL.judgement.model_copy(update={"server": Use(busy=0.97)})
-    trial = TRIAL.model_copy(update={"observation": seen, "judgement": judgement})
-    (server,) = resources.used(Measured(trial))
+    changes = {"observation": observation, "judgement": judgement, "summary": summary}
+    return Measured(TRIAL.model_copy(update=changes))
+
+
+def test_those_of_the_server_of_this_machine_are_the_most_of_its_plateaus() -> None:
+    few = Descriptors(open=5, fullest=5, limit=100)
+    plateaus = (
+        plateau("before", descriptors=few),
+        plateau("connected", descriptors=OPENED),
+        plateau("end"),
+    )
+    (server,) = resources.used(measured(seen(*plateaus)))
     assert (server.descriptors, server.descriptor_limit) == (30, 150)
     assert server.written_bytes == 2_000_000
+
+
+def connected(opened: int) -> Observation:
+    """A server that may have 64, had 8, and has so many while 100 connections stand."""
+    before, after = (Descriptors(open=n, fullest=n, limit=64) for n in (8, opened))
+    return seen(plateau("before", descriptors=before), plateau("connected", descriptors=after))
+
+
+@pytest.mark.parametrize(
+    ("found", "count"),
+    [
+        (measured(None), 0),
+        (measured(None, {"refused": 2, "connect_timeout": 3, "client": 7, "system": 1}), 5),
+        (measured(seen(plateau("connected"))), 0),
+        # 56 of 100 were accepted; a server that keeps one back has 55.
+        (measured(connected(64)), 44),
+        (measured(connected(63), {"reset": 1}), 46),
+        # Many are left, so that it shares them with others, or needs none for a connection.
+        (measured(connected(62)), 0),
+    ],
+)
+def test_connections_that_are_not_opened_are_those_that_a_server_lacks(
+    found: Measured, count: int
+) -> None:
+    assert resources.unopened(found) == count

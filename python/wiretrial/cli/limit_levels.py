@@ -342,6 +342,7 @@ class Levels:
             ),
             time_ns=timed[0].of_replies if timed else time_ns,
             failed_share=measured.failed_share or 0.0,
+            unopened=resources.unopened(measured),
             occupied=limits.occupied(trial),
             server_busy=judgement.server.busy if judgement.server else None,
             server_waiting=judgement.server.queued if judgement.server else None,

@@ -55,6 +55,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "Capacity", _capacity(advice)
     if told := _binds(advice):
         yield "Binds", told
+    if near := limits.close_to(advice.limit):
+        yield "Close to", near
     for use in advice.uses:
         if use.lacks_descriptors:
             yield "Binds", advice_costs.lacking(advice, use)

@@ -26,7 +26,7 @@ from wiretrial.report.blocks import (
 )
 from wiretrial.report.knees import Knee, Objective
 from wiretrial.report.views import knee
-from wiretrial.results.limits import Found, Level, Limit
+from wiretrial.results.limits import Found, Level, Limit, Resource
 from wiretrial.stats.knee import Refusal
 from wiretrial.words import Noun
 
@@ -38,7 +38,9 @@ BUSY = 0.9
 WAITING = 0.25
 """Of the time: a server that was ready to run and had no CPU for so long was kept from it."""
 FULL = 0.98
-"""Of the descriptors that a server may have: another connection finds none."""
+"""Of the descriptors that a server may have: it is close to its limit."""
+KEPT_BACK = 1
+"""Descriptors that a server may keep, so that it can accept and close what it can't hold."""
 MUCH = 1e6
 """Bytes per second to disks, from which on they may be what a server waits for."""
 CPU = "the server's CPU"
@@ -86,12 +88,24 @@ def sentences(limit: Limit) -> Iterator[str]:
     """What binds, and what the interval is of."""
     if told := binds(limit):
         yield told.sentence
+    if near := close_to(limit):
+        yield f"Close to {near}."
     yield _searched(limit)
 
 
 def binds(limit: Limit) -> Bound | None:
     """What keeps the rate from being higher; None where nothing shows it."""
     return _bound(limit, limit.refused) if limit.refused is not None else None
+
+
+def close_to(limit: Limit) -> str:
+    """The descriptor limit that a server was close to, and lacked none; empty where none was."""
+    refused = limit.refused
+    for one in refused.resources if refused else ():
+        if refused and (told := _nearly_full(one)) and not _lacked(refused, one):
+            at = f"at {_rate(limit, refused.rate)}"
+            return f"the descriptor limit of {one.name}: {told} {at}, and none was lacking"
+    return ""
 
 
 def goals(limit: Limit) -> str:
@@ -184,16 +198,36 @@ def _bound(limit: Limit, refused: Level) -> Bound | None:
 
 
 def _without_descriptors(refused: Level, at: str) -> Bound | None:
-    """That a server had no descriptor left for one connection more."""
+    """That a server had no descriptor left for one connection more, and something lacked it."""
     for one in refused.resources:
-        opened, limit = one.descriptors, one.descriptor_limit
-        if opened and limit and opened >= FULL * limit:
+        if (full := _nearly_full(one)) and (lacked := _lacked(refused, one)):
             return Bound(
                 f"the descriptor limit of {one.name}",
-                f"{opened:,} of {limit:,} were open {at}",
+                f"{full} {at}, and {lacked}",
                 "raise it (ulimit -n)",
             )
     return None
+
+
+def _nearly_full(one: Resource) -> str:
+    """How many descriptors were open of those that a server may have; empty: many are left."""
+    opened, limit = one.descriptors, one.descriptor_limit
+    if not opened or not limit or opened < FULL * limit:
+        return ""
+    return f"{opened:,} of {limit:,} were open"
+
+
+def _lacked(refused: Level, one: Resource) -> str:
+    """What did not come about while a server was close to its limit; empty: nothing is known.
+
+    They are counted at two instants of a level: where connections were not opened, they may have
+    run out between. A reply may fail for much else, so that none may be left beside it.
+    """
+    if refused.unopened:
+        connections = units.plural(refused.unopened, "connection")
+        return f"{connections} {'was' if refused.unopened == 1 else 'were'} not opened"
+    none_left = (one.descriptors or 0) + KEPT_BACK >= (one.descriptor_limit or 0)
+    return f"{_share(refused.failed_share)} failed" if none_left and refused.failed_share else ""
 
 
 def _without_cpu(refused: Level, at: str) -> Bound | None:

@@ -13,6 +13,9 @@ from wiretrial.report.measures import Measured
 from wiretrial.results.limits import Resource
 from wiretrial.results.watched import BACKEND, DATABASE, SERVER, WatchedPart, WatchedPlace
 
+OWN = ("client", "system")
+"""Classes of failures that are this machine's own."""
+
 
 def used(measured: Measured) -> tuple[Resource, ...]:
     """The parts that are watched by name; where there are none, the server of this machine."""
@@ -40,6 +43,12 @@ def memory_bytes(measured: Measured) -> float | None:
     if seen is None or measured.trial.start.traffic is None:
         return None
     return next((one.pss_bytes for one in seen.plateaus if one.name == "end"), None)
+
+
+def unopened(measured: Measured) -> int:
+    """Connections that failed, for no lack of this machine's own, or that were not accepted."""
+    failed = measured.trial.summary.connections.failed
+    return sum(n for name, n in failed.items() if name not in OWN) + _unaccepted(measured)
 
 
 def _part_ns(measured: Measured, name: str) -> float | None:
@@ -92,6 +101,22 @@ def _local(measured: Measured) -> Iterator[Resource]:
         descriptor_limit=opened.most if opened else None,
         written_bytes=_written(measured),
     )
+
+
+def _unaccepted(measured: Measured) -> int:
+    """Connections that stand, and that a server of this machine has no descriptor for.
+
+    Those that wait for it in the kernel take none of its own; 0 where that is not known.
+    """
+    seen = measured.trial.observation
+    opened = {one.name: one.descriptors for one in seen.plateaus} if seen else {}
+    before, after = opened.get("before"), opened.get("connected")
+    if seen is None or before is None or after is None or after.limit is None:
+        return 0
+    if after.fullest < after.limit - 1:
+        return 0
+    (standing,) = (one.connections for one in seen.plateaus if one.name == "connected")
+    return max(standing - (after.open - before.open), 0)
 
 
 def _descriptors(measured: Measured) -> Descriptors | None:

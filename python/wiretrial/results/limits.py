@@ -87,6 +87,9 @@ class Level(_Part):
     time_ns: float | None = None
     """The time that the limit names in `time`; None: it cannot be told."""
     failed_share: float = 0.0
+    unopened: int = Field(default=0, exclude_if=lambda count: not count)
+    """Connections that could not be opened, or that the server did not accept; not those that this
+    machine itself had no room for."""
     occupied: float = 0.0
     """Share of the messages that may be in flight which were; 1: all connections were busy."""
     server_busy: float | None = None
