@@ -12,8 +12,10 @@ from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.report import advice
+from wiretrial.report.tables import advised as advised_table
 from wiretrial.results.advice import Advice
 from wiretrial.results.limits import Level
+from wiretrial.results.watched import MemoryKind
 
 USERS = OfUsers(30_000, 5_000_000_000)
 """6,000 requests per second: one instance."""
@@ -47,6 +49,52 @@ def test_a_connection_takes_what_it_does() -> None:
         "per connection: server 20.0 kB, kernel 6.50 kB. 30,000 users of one instance, a connection"
         " each: 825 MB, extrapolated from 2,000"
     )
+
+
+def counted(kind: MemoryKind | None, *others: Level) -> Advice:
+    """Of levels that count memory so, and of others."""
+
+    def so(one: Level) -> Level:
+        (server,) = one.resources
+        told = {"memory_kind": kind}
+        return one.model_copy(update={"resources": (server.model_copy(update=told),)})
+
+    found = limit([so(level(rate)) for rate in (2000.0, 4000.0, 8000.0)])
+    crowded = (*others, *map(so, CROWDED))
+    return answer.advice(Basis(found, tuple(map(so, BESIDE)), (), crowded), USERS, Wanted())
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("proportional", "PSS"),
+        ("resident", "RSS, at most"),
+        ("control group", "control group"),
+        (None, None),
+    ],
+)
+def test_how_memory_was_counted_is_told(kind: MemoryKind | None, says: str | None) -> None:
+    made = counted(kind)
+    memory = advised_table.resources(made).rows[0][5]
+    assert memory.aside == (() if says is None else (says,))
+    bound = (
+        ". That of server is resident (RSS), an upper bound: pages that processes share count for"
+        " each"
+    )
+    assert told(made).endswith(bound) == (kind == "resident")
+
+
+def test_memory_that_was_counted_in_two_ways_is_no_line() -> None:
+    other = held(1500)
+    memory = counted("proportional", other).uses[0].memory
+    assert memory is not None
+    assert memory.each_bytes == pytest.approx(20_000)
+    (server,) = other.resources
+    resident = {"memory_kind": "resident", "memory_bytes": 900_000_000}
+    other = other.model_copy(update={"resources": (server.model_copy(update=resident),)})
+    memory = counted("proportional", other).uses[0].memory
+    assert memory is not None
+    assert memory.each_bytes == pytest.approx(20_000)
 
 
 def test_users_take_memory_by_the_thousand() -> None:

@@ -69,6 +69,28 @@ def test_those_of_the_server_of_this_machine_are_the_most_of_its_plateaus() -> N
     assert server.written_bytes == 2_000_000
 
 
+def test_memory_of_the_server_of_this_machine_counts_shared_pages_once() -> None:
+    # Three processes of 20 MB, 15 MB of which they share.
+    *others, last = TRIAL.subject_samples
+    samples = (*others, last.model_copy(update={"rss_bytes": 60_000_000}))
+
+    def server(*plateaus: Plateau) -> tuple[str | None, int | None]:
+        trial = measured(seen(*plateaus)).trial.model_copy(update={"subject_samples": samples})
+        (found,) = resources.used(Measured(trial))
+        return found.memory_kind, found.memory_bytes
+
+    assert server(plateau("end", pss_bytes=30_000_000)) == ("proportional", 30_000_000)
+    # What may not be read, or is of a server that has ended, leaves the upper bound.
+    assert server(plateau("end")) == ("resident", 60_000_000)
+    assert server(plateau("end", pss_bytes=0)) == ("resident", 60_000_000)
+    assert server() == ("resident", 60_000_000)
+
+
+def test_memory_of_a_part_is_counted_as_it_says() -> None:
+    trial = TRIAL.model_copy(update={"places": (a_place(a_part(memory="control group")),)})
+    assert resources.used(Measured(trial))[0].memory_kind == "control group"
+
+
 def connected(opened: int) -> Observation:
     """A server that may have 64, had 8, and has so many while 100 connections stand."""
     before, after = (Descriptors(open=n, fullest=n, limit=64) for n in (8, opened))

@@ -263,6 +263,7 @@ def _use(one: Known, basis: Basis, share: _Share, *, is_shared: bool) -> Use:
         of_cpus=highest.of_cpus,
         of_kernel=highest.of_kernel,
         memory_bytes=highest.memory_bytes,
+        memory_kind=highest.memory_kind,
         memory_limit_bytes=highest.memory_limit_bytes,
         memory=memory.per_connection(one.name, basis.beside, basis.crowded),
         descriptors=highest.descriptors,

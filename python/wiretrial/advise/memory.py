@@ -5,11 +5,13 @@ Knows levels and their resources; must not know how many users there will be.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 
 from wiretrial.results.advice import Memory, Opened
 from wiretrial.results.limits import Level, Resource
+from wiretrial.results.watched import MemoryKind
 from wiretrial.stats import slope
 from wiretrial.stats.slope import Slope
 
@@ -19,7 +21,13 @@ def per_connection(name: str, levels: Sequence[Level], crowded: Sequence[Level])
 
     Only levels after the search count: while it warms up, a server's memory grows by itself.
     """
-    line = _line(name, (*levels, *crowded), lambda resource: resource.memory_bytes)
+    every = (*levels, *crowded)
+    kind = _kind(name, every)
+
+    def read(resource: Resource) -> int | None:
+        return resource.memory_bytes if resource.memory_kind == kind else None
+
+    line = _line(name, every, read)
     if line is None or line.high <= 0:
         return None
     return Memory(
@@ -43,6 +51,17 @@ def descriptors(name: str, levels: Sequence[Level], crowded: Sequence[Level]) ->
         base=line.base,
         most=round(line.most),
     )
+
+
+def _kind(name: str, levels: Sequence[Level]) -> MemoryKind | None:
+    """How most levels count a server's memory: a line through two kinds would be of neither."""
+    kinds = Counter(
+        one.memory_kind
+        for level in levels
+        for one in level.resources
+        if one.name == name and one.memory_bytes
+    )
+    return max(kinds, key=lambda kind: kinds[kind], default=None)
 
 
 def _line(

@@ -70,17 +70,31 @@ def memory(advice: Advice) -> str:
     """What a connection takes, and what the users of one instance take together."""
     parts, users = _each_connection(advice), advice.users_each
     if not parts:
-        return ""
+        return _bounds(advice)
     told = f"per connection: {', '.join(parts)}"
+    bounds = f". {bound[:1].upper()}{bound[1:]}" if (bound := _bounds(advice)) else ""
     if users is None:
-        return told
+        return f"{told}{bounds}"
     own = [use.memory for use in advice.uses if use.memory and not use.is_shared]
     whole = sum(one.at(users) for one in own) + (advice.kernel_bytes or 0.0) * users
     told += (
         f". {units.trimmed(users)} users of one instance, a connection each: {units.octets(whole)}"
     )
     most = min(one.most for one in own) if own else 0
-    return f"{told}, extrapolated from {most:,}" if own and users > FURTHEST * most else told
+    if own and users > FURTHEST * most:
+        told += f", extrapolated from {most:,}"
+    return f"{told}{bounds}"
+
+
+def _bounds(advice: Advice) -> str:
+    """Whose memory is no more than an upper bound."""
+    names = [use.name for use in advice.uses if use.memory_kind == "resident" and use.memory_bytes]
+    if not names:
+        return ""
+    return (
+        f"that of {units.listed(names)} is resident (RSS), an upper bound: pages that processes"
+        " share count for each"
+    )
 
 
 def descriptors(advice: Advice) -> str:

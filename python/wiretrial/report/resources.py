@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from wiretrial.observation import Descriptors
 from wiretrial.report.measures import Measured
 from wiretrial.results.limits import Resource
-from wiretrial.results.watched import BACKEND, DATABASE, SERVER, WatchedPart, WatchedPlace
+from wiretrial.results.observation import Observation
+from wiretrial.results.watched import (
+    BACKEND,
+    DATABASE,
+    SERVER,
+    MemoryKind,
+    WatchedPart,
+    WatchedPlace,
+)
 
 OWN = ("client", "system")
 """Classes of failures that are this machine's own."""
@@ -42,7 +50,7 @@ def memory_bytes(measured: Measured) -> float | None:
     seen = measured.trial.observation
     if seen is None or measured.trial.start.traffic is None:
         return None
-    return next((one.pss_bytes for one in seen.plateaus if one.name == "end"), None)
+    return _proportional(seen)
 
 
 def unopened(measured: Measured) -> int:
@@ -64,6 +72,7 @@ def _named(place: WatchedPlace, part: WatchedPart) -> Resource:
         of_cpus=_most(place, part),
         of_kernel=_of_kernel(part.cpu_user_ns, part.cpu_system_ns),
         memory_bytes=part.memory_end_bytes,
+        memory_kind=part.memory,
         memory_limit_bytes=part.memory_limit_bytes,
         descriptors=part.descriptors.open if part.descriptors else None,
         descriptor_limit=part.descriptors.most if part.descriptors else None,
@@ -89,18 +98,32 @@ def _local(measured: Measured) -> Iterator[Resource]:
         return
     cpus = cost * rate / 1e9
     opened = _descriptors(measured)
-    samples = measured.trial.subject_samples
+    kind, memory = _local_memory(measured)
     yield Resource(
         name=SERVER,
         cpus=cpus,
         # Where its busiest thread is full, it is, however many CPUs there are.
         of_cpus=round(cpus / use.busy, 1) if use.busy else None,
         of_kernel=_of_kernel(measured.server_user_ns, measured.server_system_ns),
-        memory_bytes=samples[-1].rss_bytes if samples else None,
+        memory_bytes=memory,
+        memory_kind=kind,
         descriptors=opened.open if opened else None,
         descriptor_limit=opened.most if opened else None,
         written_bytes=_written(measured),
     )
+
+
+def _local_memory(measured: Measured) -> tuple[MemoryKind | None, int | None]:
+    """How the memory of this machine's server was counted, and how much it was at the end."""
+    seen, samples = measured.trial.observation, measured.trial.subject_samples
+    # None of a server that has ended is no figure.
+    if seen is not None and (proportional := _proportional(seen)):
+        return "proportional", proportional
+    return ("resident", samples[-1].rss_bytes) if samples else (None, None)
+
+
+def _proportional(seen: Observation) -> int | None:
+    return next((one.pss_bytes for one in seen.plateaus if one.name == "end"), None)
 
 
 def _unaccepted(measured: Measured) -> int:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.results.limits import Level, Limit
+from wiretrial.results.watched import MemoryKind
 
 ADVICE_SCHEMA: Final = "wiretrial-advice"
 ADVICE_VERSION: Final = 1
@@ -115,6 +116,8 @@ class Use(_Part):
     of_kernel: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """Share of its CPU time that it spent in the kernel, at the highest kept level."""
     memory_bytes: int | None
+    memory_kind: MemoryKind | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How the levels counted it; None: they do not tell."""
     memory_limit_bytes: int | None
     memory: Memory | None = Field(default=None, exclude_if=lambda memory: memory is None)
     """What a connection takes; None: that can't be told."""

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.results.model import Bottleneck, Verdict
+from wiretrial.results.watched import MemoryKind
 
 LIMIT_SCHEMA: Final = "wiretrial-limit"
 LIMIT_VERSION: Final = 1
@@ -51,6 +52,8 @@ class Resource(_Part):
     """Share of its CPU time that it spent in the kernel; None: that could not be read."""
     memory_bytes: int | None = None
     """At the end of the level."""
+    memory_kind: MemoryKind | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How that was counted; None: that was not kept."""
     memory_limit_bytes: int | None = None
     descriptors: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """The most that were seen open."""

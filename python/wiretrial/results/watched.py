@@ -21,6 +21,8 @@ SERVER: Final = "server"
 """The server beside it, and one of this machine that nobody named."""
 
 MemoryKind = Literal["proportional", "resident", "control group"]
+"""Proportional set size (PSS): pages that processes share count once. Resident set size (RSS): they
+count for each, so that a sum over processes is an upper bound."""
 
 
 class _Part(BaseModel):

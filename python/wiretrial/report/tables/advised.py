@@ -8,6 +8,13 @@ from __future__ import annotations
 from wiretrial.report import units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark, Table
 from wiretrial.results.advice import Advice, RouteUse, Use, Written
+from wiretrial.results.watched import MemoryKind
+
+COUNTED: dict[MemoryKind, str] = {
+    "proportional": "PSS",
+    "resident": "RSS, at most",
+    "control group": "control group",
+}
 
 
 def resources(advice: Advice) -> Table:
@@ -58,8 +65,13 @@ def _usual(use: Use) -> tuple[Cell, ...]:
         _cpus(use.at_capacity),
         _cpus(use.advised),
         _cpus(use.of_cpus),
-        NO_FIGURE if memory is None else Cell(units.octets(memory)),
+        NO_FIGURE if memory is None else Cell(units.octets(memory), _counted(use)),
     )
+
+
+def _counted(use: Use) -> tuple[str, ...]:
+    """How memory was counted."""
+    return () if use.memory_kind is None else (COUNTED[use.memory_kind],)
 
 
 def _descriptors(use: Use) -> Cell:
