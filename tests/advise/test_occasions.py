@@ -14,8 +14,9 @@ from wiretrial.advise.demand import OfRate
 from wiretrial.errors import UsageProblem
 from wiretrial.report import advice
 from wiretrial.results.advice import Advice, Together
-from wiretrial.results.limits import Limit
+from wiretrial.results.limits import Found, Limit
 from wiretrial.stats import student
+from wiretrial.stats.limit import between
 
 
 def day(number: int, rate: float, **changes: Any) -> Limit:
@@ -68,6 +69,43 @@ def test_the_ends_of_what_several_carried_go_with_their_rate() -> None:
     other = found.together[0].limit
     assert found.limit.rate == pytest.approx(12_000.0)
     assert (other.rate, other.low, other.high) == pytest.approx((24_000.0, 22_800.0, 25_200.0))
+
+
+def found(search: int, rate: float) -> Found:
+    return Found(search=search, kept=rate, refused=1.05 * rate, is_confirmed=True)
+
+
+def gained(number: int, times: float, searches: int = 2) -> Basis:
+    """A day on which two carried so many times one."""
+    many = [found(search + 1, 8000.0 * times) for search in range(searches)]
+    one = [found(search + 1, 8000.0) for search in range(searches)]
+    two = limit(rate=8000.0 * times, searches=tuple(many))
+    together = [Together(instances=2, limit=two)]
+    return Basis(day(number, 8000.0, searches=tuple(one)), together=together)
+
+
+def test_how_many_times_one_alone_they_carry_is_over_the_days() -> None:
+    (several,) = occasions.together([gained(1, 1.7), gained(2, 1.9)]).together
+    assert several.times == pytest.approx((1.7 / 1.05, 1.9 * 1.05))
+    days = [gained(number, times, 1) for number, times in enumerate((1.7, 1.8, 1.9), 1)]
+    (several,) = occasions.together(days).together
+    over = between([1.7, 1.8, 1.9], [1.7, 1.8, 1.9])
+    assert over.high is not None
+    assert several.times == pytest.approx((over.low / 1.05, over.high * 1.05))
+
+
+def test_the_day_on_which_they_gained_least_lies_in_the_interval() -> None:
+    few = [gained(number, 1.8, 1) for number in range(1, 9)]
+    (several,) = occasions.together([*few, gained(9, 1.2, 1)]).together
+    assert several.times is not None
+    assert several.times[0] == pytest.approx(1.2)
+
+
+def test_days_without_both_tell_no_interval() -> None:
+    (several,) = occasions.together([gained(1, 1.7), Basis(day(2, 8000.0))]).together
+    assert several.times is None
+    (several,) = occasions.together([gained(1, 1.7), gained(2, 1.9, 1)]).together
+    assert several.times is None
 
 
 def test_the_command_that_confirms_has_the_cpus_of_its_own_occasion() -> None:

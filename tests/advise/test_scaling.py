@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import geometric_mean
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from wiretrial.advise.sizing import Type
 from wiretrial.errors import MeasurementInvalid, UsageProblem, WiretrialError
 from wiretrial.report import advice
 from wiretrial.results.advice import Advice, Together
-from wiretrial.results.limits import Limit
+from wiretrial.results.limits import Found, Limit
 
 ONE = 8400.0
 
@@ -40,7 +41,8 @@ def test_two_instances_tell_what_does_not_divide() -> None:
     assert made.instances == 3
     assert scaling.at(3) == pytest.approx(21_000)
     assert advised({2: together(2, 0.1)}, rate=21_500.0).instances == 4
-    assert dict(advice.lines(made))["Scaling"] == (
+    first, *_ = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert first == (
         "2 together carried 15,300 requests/s, 1.82 times one; each of 3 carries 83 % of one alone"
         " (contention 10 %). Not known beyond 4"
     )
@@ -63,21 +65,101 @@ def test_what_was_measured_along_counts_as_what_is_named() -> None:
     assert made.scaling is not None
     assert made.scaling.contention.value == pytest.approx(0.1)
     told = [line for label, line in advice.lines(made) if label == "Scaling"]
-    assert told[1:] == [
+    assert told[2:] == [
         "of 2 together the server's CPU binds: 97 % busy at 9,000 requests/s",
         "connections were spread by the load generator; a proxy would take its part, too",
     ]
     assert Advice.model_validate_json(made.to_json()) == made
     shared = started(measured(together(2, 0.1), shared_cpus=2))
     told = [line for label, line in advice.lines(shared) if label == "Scaling"]
-    assert told[3] == "they shared 2 CPUs with the load generator, which is a part of it"
+    assert told[4] == "they shared 2 CPUs with the load generator, which is a part of it"
+
+
+def searched(*kept: float) -> dict[str, Any]:
+    """So many searches, which agree to 5 %, and what they found."""
+    searches = tuple(
+        Found(search=number, kept=rate, refused=1.05 * rate, is_confirmed=True)
+        for number, rate in enumerate(kept, 1)
+    )
+    return {"rate": geometric_mean(kept), "searches": searches}
+
+
+def twice(many: Limit, one: Limit, **basis: Any) -> Advice:
+    """Two together beside one."""
+    whole = Basis(one, together=(measured(many),), **basis)
+    return answer.advice(whole, OfRate(20_000.0), Wanted())
+
+
+def test_contention_has_an_interval_from_the_searches_of_both() -> None:
+    made = twice(limit(**searched(15_200, 15_200, 15_200)), limit(**searched(8400, 8400, 8400)))
+    assert made.scaling is not None
+    found = made.scaling.contention
+    # They carried 1.81 times one, by 5 % more or less.
+    gained = 15_200 / 8400
+    assert [found.value, found.low, found.high] == pytest.approx(
+        [2 / gained - 1, 2 / (1.05 * gained) - 1, 2 / (gained / 1.05) - 1]
+    )
+    lines = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert "(contention 11 % (5.3 to 16))" in lines[0]
+    assert "interval" not in "".join(lines)
+    assert Advice.model_validate_json(made.to_json()) == made
+
+
+def test_searches_that_scatter_tell_less_of_contention() -> None:
+    made = twice(limit(**searched(14_000, 16_500, 15_200)), limit(**searched(8000, 8400, 8800)))
+    assert made.scaling is not None
+    found = made.scaling.contention
+    assert found.low == 0
+    assert found.high is not None
+    assert found.high > 2 / (15_200 / 1.05 / 8400) - 1
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [
+        (searched(15_200), searched(8400, 8400)),
+        (searched(15_200, 15_200), searched(8400)),
+        ({"rate": 15_200.0, "searches": ()}, searched(8400, 8400)),
+    ],
+)
+def test_contention_without_an_interval_says_why(many: dict[str, Any], one: dict[str, Any]) -> None:
+    made = twice(limit(**many), limit(**one))
+    assert made.scaling is not None
+    assert (made.scaling.contention.low, made.scaling.contention.high) == (None, None)
+    lines = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert lines[1] == (
+        "the contention has no interval: one alone or 2 together were searched for once, which"
+        " tells no scatter: measure both with --searches 3"
+    )
+    assert Advice.model_validate_json(made.to_json()) == made
+
+
+def test_over_occasions_the_interval_is_theirs_or_none() -> None:
+    several = limit(**searched(15_200, 15_200))
+    one = limit(**searched(8400, 8400))
+    whole = Basis(
+        one,
+        rates=(8400.0, 8400.0),
+        together=(Together(instances=2, limit=several, times=(1.7, 1.9)),),
+    )
+    made = answer.advice(whole, OfRate(20_000.0), Wanted())
+    assert made.scaling is not None
+    found = made.scaling.contention
+    assert (found.low, found.high) == pytest.approx((2 / 1.9 - 1, 2 / 1.7 - 1))
+    # Two that were measured on one day do not stand against one alone of two.
+    made = twice(several, one, rates=(8400.0, 8400.0))
+    lines = [line for label, line in advice.lines(made) if label == "Scaling"]
+    assert lines[1] == (
+        "the contention has no interval: 2 together were not searched for on each of 2 occasions,"
+        " or too seldom: measure both on each, with --searches 3"
+    )
 
 
 def test_a_server_that_all_ask_is_named_where_it_is_busiest() -> None:
     seen = [resource(9000.0, "app", cpus=0.5), resource(9000.0, "db", cpus=3.8, of_cpus=4.0)]
     made = started(measured(together(2, 0.5, refused=refused(9000.0, resources=seen))))
     told = [line for label, line in advice.lines(made) if label == "Scaling"]
-    assert told[1] == (
+    assert told[2] == (
         "of 2 together the server's CPU binds: 97 % busy at 9,000 requests/s; db busiest, 95 % of"
         " its CPUs"
     )

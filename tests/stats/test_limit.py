@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from statistics import geometric_mean, stdev
 
 import pytest
 
+from wiretrial.stats import student
 from wiretrial.stats.knee import Search
-from wiretrial.stats.limit import between
+from wiretrial.stats.limit import Ends, between, times, times_over
 
 
 def test_one_search_says_what_it_kept_and_refused() -> None:
@@ -35,6 +37,72 @@ def test_without_a_refused_rate_there_is_no_upper_end() -> None:
     assert between([8000.0, 9000.0], [8400.0, None]).high is None
     with pytest.raises(ValueError, match="at least one"):
         between([], [])
+
+
+def searched(*kept: float, wide: float = 1.05) -> Ends:
+    return Ends(kept, [wide * rate for rate in kept])
+
+
+def test_searches_that_agree_leave_the_resolution_of_a_ratio() -> None:
+    found = times(searched(18_000, 18_000), searched(10_000, 10_000, 10_000))
+    assert found is not None
+    assert [found.low, found.high] == pytest.approx([1.8 / 1.05, 1.8 * 1.05])
+
+
+def test_the_scatter_of_both_widens_their_ratio() -> None:
+    many, one = [17_000.0, 18_000.0, 19_000.0], [9_800.0, 10_000.0, 10_300.0]
+    found = times(searched(*many), searched(*one))
+    assert found is not None
+    variances = [
+        stdev([math.log(rate) for rate in rates]) ** 2 / len(rates) for rates in (many, one)
+    ]
+    degrees = sum(variances) ** 2 / sum(each**2 / 2 for each in variances)
+    reach = math.exp(student.quantile(0.975, degrees) * math.sqrt(sum(variances)))
+    middle = geometric_mean(many) / geometric_mean(one)
+    assert [found.low, found.high] == pytest.approx([middle / 1.05 / reach, middle * 1.05 * reach])
+
+
+@pytest.mark.parametrize("many", [searched(), searched(18_000)])
+def test_one_search_tells_no_scatter_of_a_ratio(many: Ends) -> None:
+    one = searched(10_000, 10_000)
+    assert times(many, one) is None
+    assert times(one, many) is None
+
+
+def test_over_days_each_is_one_value() -> None:
+    days = [(searched(gained * 10_000), searched(10_000)) for gained in (1.7, 1.8, 1.9)]
+    found = times_over(days)
+    over = between([1.7, 1.8, 1.9], [1.7, 1.8, 1.9])
+    assert found is not None
+    assert over.high is not None
+    assert [found.low, found.high] == pytest.approx([over.low / 1.05, over.high * 1.05])
+    assert times_over([*days, (searched(), searched(10_000))]) is None
+
+
+def test_two_days_reach_from_end_to_end_of_their_ratios() -> None:
+    one = searched(10_000, 10_000)
+    days = [(searched(rate, rate), one) for rate in (17_000.0, 19_000.0)]
+    found = times_over(days)
+    assert found is not None
+    assert [found.low, found.high] == pytest.approx([1.7 / 1.05, 1.9 * 1.05])
+    assert times_over([*days[:1], (searched(19_000), one)]) is None
+
+
+def test_the_interval_of_a_ratio_holds_it() -> None:
+    """Both waver by 3 % from search to search; one is 1.8 times the other."""
+    held = 0
+    draw = random.Random(11)
+
+    def found(middle: float) -> Ends:
+        limits = [middle * math.exp(draw.gauss(0, 0.03)) for _ in range(3)]
+        kept = [limit / draw.uniform(1, 1.05) for limit in limits]
+        return searched(*kept)
+
+    for _ in range(400):
+        told = times(found(9000.0), found(5000.0))
+        assert told is not None
+        held += told.low <= 1.8 <= told.high
+    assert held >= 0.95 * 400
 
 
 def test_the_interval_holds_the_limit() -> None:

@@ -145,7 +145,7 @@ def _counted(basis: Basis, wanted: Wanted, demanded: float, capacity: float) -> 
         return _Counted(sizing.instances(demanded, capacity), capacity)
     assert basis.limit.rate is not None
     share = capacity / basis.limit.rate
-    divided = scaling.of(basis.limit, tuple(several.values()))
+    divided = scaling.of(basis.limit, tuple(several.values()), max(len(basis.rates), 1))
     # Who names sizes can measure more of them.
     goes_on = not wanted.sizes
     needed, is_at_least = scaling.needed(divided, demanded, share, goes_on=goes_on)

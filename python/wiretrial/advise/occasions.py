@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wiretrial.advise import scaling
 from wiretrial.advise.answer import Basis
 from wiretrial.errors import UsageProblem
 from wiretrial.results.advice import Together
 from wiretrial.results.limits import Found, Level, Limit
-from wiretrial.stats.limit import between
+from wiretrial.stats.limit import between, times_over
 from wiretrial.stats.occasions import ENOUGH
 
 
@@ -44,7 +45,10 @@ def together(bases: Sequence[Basis]) -> Basis:
 
 
 def _together(bases: Sequence[Basis], rate: float | None) -> tuple[Together, ...]:
-    """Of each number of instances the occasion on which they gained least, at the rate of all."""
+    """Of each number of instances the occasion on which they gained least, at the rate of all.
+
+    How many times one alone they carried is over the occasions, where each of them has both.
+    """
     least: dict[int, tuple[float, Together]] = {}
     for basis in bases:
         for many in basis.together:
@@ -52,9 +56,29 @@ def _together(bases: Sequence[Basis], rate: float | None) -> tuple[Together, ...
             if many.instances not in least or gained < least[many.instances][0]:
                 least[many.instances] = gained, many
     return tuple(
-        many.model_copy(update={"limit": _at(many.limit, gained * (rate or 0.0))})
+        many.model_copy(
+            update={
+                "limit": _at(many.limit, gained * (rate or 0.0)),
+                "times": _times(bases, many.instances, gained),
+            }
+        )
         for gained, many in least.values()
     )
+
+
+def _times(bases: Sequence[Basis], number: int, gained: float) -> tuple[float, float] | None:
+    """Where it lies over the occasions how many times one alone so many carry.
+
+    It reaches to what they gained least, which is the figure that counts.
+    """
+    days = [
+        (scaling.ends(many.limit), scaling.ends(basis.limit))
+        for basis in bases
+        for many in basis.together
+        if many.instances == number
+    ]
+    found = times_over(days) if len(days) == len(bases) else None
+    return None if found is None else (min(found.low, gained), max(found.high, gained))
 
 
 def _at(limit: Limit, rate: float) -> Limit:

@@ -15,13 +15,17 @@ from wiretrial.errors import MeasurementInvalid, UsageProblem
 from wiretrial.results.advice import Coefficient, Scaling, Size, Together
 from wiretrial.results.limits import Limit
 from wiretrial.stats import scalability
+from wiretrial.stats.limit import Ends, Times, times
 
 FEWEST = 4
 """Numbers of instances for both coefficients of the law."""
 
 
-def of(one: Limit, several: Sequence[Together]) -> Scaling:
-    """The law through all of them. Raises where one of them can't be laid beside the others."""
+def of(one: Limit, several: Sequence[Together], occasions: int = 1) -> Scaling:
+    """The law through all of them. Raises where one of them can't be laid beside the others.
+
+    `occasions`: on so many was the one measured.
+    """
     assert one.rate is not None
     sizes = [Size(instances=1, target=one.target, rate=one.rate)]
     for many in sorted(several, key=lambda many: many.instances):
@@ -38,7 +42,8 @@ def of(one: Limit, several: Sequence[Together]) -> Scaling:
             )
         )
     if len(sizes) < FEWEST:
-        return _by_largest(sizes)
+        largest = max(several, key=lambda many: many.instances)
+        return _by_largest(sizes, _times(one, largest, occasions), occasions)
     found = scalability.fit(
         [size.instances for size in sizes], [size.rate for size in sizes], FEWEST
     )
@@ -114,16 +119,54 @@ def _require_alike(number: int, limit: Limit, one: Limit) -> None:
         )
 
 
-def _by_largest(sizes: list[Size]) -> Scaling:
+def ends(limit: Limit) -> Ends:
+    """What its searches that came to their end kept and refused."""
+    ended = [
+        (one.kept, one.refused)
+        for one in limit.searches
+        if one.is_confirmed and one.kept is not None and one.refused is not None
+    ]
+    return Ends([kept for kept, _ in ended], [refused for _, refused in ended])
+
+
+def _times(one: Limit, many: Together, occasions: int) -> Times | None:
+    """Where it lies how many times one alone several carry; None where that can't be told."""
+    if many.times is not None:
+        return Times(*many.times)
+    # Searches of other days would stand against those of one.
+    return None if occasions > 1 else times(ends(many.limit), ends(one))
+
+
+def _by_largest(sizes: list[Size], found: Times | None, occasions: int) -> Scaling:
     """Contention alone, so that the largest comes out as it was measured."""
     first, last = sizes[0], sizes[-1]
-    gained = last.rate / first.rate
-    contention = max((last.instances / gained - 1) / (last.instances - 1), 0.0)
+
+    def lost(gained: float) -> float:
+        return max((last.instances / gained - 1) / (last.instances - 1), 0.0)
+
     return Scaling(
         sizes=tuple(sizes),
         unit=first.rate,
-        contention=Coefficient(value=contention),
+        contention=Coefficient(
+            value=lost(last.rate / first.rate),
+            low=lost(found.high) if found else None,
+            high=lost(found.low) if found else None,
+        ),
         coherency=Coefficient(value=0.0),
+        lacks=None if found else _lacks(last.instances, occasions),
+    )
+
+
+def _lacks(number: int, occasions: int) -> str:
+    """Why there is no interval, and what would give one."""
+    if occasions > 1:
+        return (
+            f"{number} together were not searched for on each of {occasions} occasions, or too"
+            " seldom: measure both on each, with --searches 3"
+        )
+    return (
+        f"one alone or {number} together were searched for once, which tells no scatter: measure"
+        " both with --searches 3"
     )
 
 

@@ -66,6 +66,8 @@ def lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield _advised(advice)
     if advice.scaling is not None:
         yield "Scaling", _divides(advice, advice.scaling)
+        if advice.scaling.lacks:
+            yield "Scaling", f"the contention has no interval: {advice.scaling.lacks}"
         for many in advice.together:
             if told := _binds_together(many):
                 yield "Scaling", told

@@ -191,6 +191,8 @@ class Together(_Part):
     """The load generator spread its connections over them; else a proxy did, and is part of it."""
     shared_cpus: int | None = None
     """They and the load generator ran on so many CPUs; None: each had CPUs of its own."""
+    times: tuple[float, float] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """So many times one alone they carried: the ends of the interval over several occasions."""
 
 
 class Size(_Part):
@@ -220,6 +222,8 @@ class Scaling(_Part):
     unit: float
     contention: Coefficient
     coherency: Coefficient
+    lacks: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Why the contention has no interval."""
 
     @property
     def most(self) -> int:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from wiretrial.stats import student
+from wiretrial.stats.compare import welch
+from wiretrial.stats.occasions import ENOUGH
 
 CONFIDENCE = 0.95
 
@@ -38,6 +40,56 @@ def between(kept: Sequence[float], refused: Sequence[float | None]) -> Between:
         above, beyond = _middle(known)
         high = above * beyond
     return Between(value, value / reach, high)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The kept and the refused rate of each search for one limit."""
+
+    kept: Sequence[float]
+    refused: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Times:
+    """So many times one limit is another: where that lies."""
+
+    low: float
+    high: float
+
+
+def times(many: Ends, one: Ends) -> Times | None:
+    """With 95 %, of searches on one day; None unless each limit was searched for twice.
+
+    As each limit lies between its kept and its refused rates, the interval reaches from below the
+    kept ones of `many` over the refused ones of `one` to the opposite, with Welch's t for the
+    scatter of searches.
+    """
+    if not many.kept or not one.kept:
+        return None
+    low = welch(many.kept, one.refused).low
+    high = welch(many.refused, one.kept).high
+    return None if low is None or high is None else Times(low, high)
+
+
+def times_over(days: Sequence[tuple[Ends, Ends]]) -> Times | None:
+    """The same over three days or more, each of which is one value; of two, from end to end.
+
+    None where a day has no search of both, or one of two days has no interval.
+    """
+    if any(not many.kept or not one.kept for many, one in days):
+        return None
+    if len(days) < ENOUGH:
+        each = [times(many, one) for many, one in days]
+        known = [found for found in each if found is not None]
+        if not known or len(known) < len(each):
+            return None
+        return Times(min(one.low for one in known), max(one.high for one in known))
+    lows = [_middle(many.kept)[0] / _middle(one.refused)[0] for many, one in days]
+    highs = [_middle(many.refused)[0] / _middle(one.kept)[0] for many, one in days]
+    over = between(lows, highs)
+    assert over.high is not None
+    return Times(over.low, over.high)
 
 
 def _middle(rates: Sequence[float]) -> tuple[float, float]:
