@@ -11,9 +11,9 @@ from wiretrial.advise import answer
 from wiretrial.advise.answer import Basis, Wanted
 from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
-from wiretrial.report import advice
+from wiretrial.report import advice, units
 from wiretrial.report.tables import advised as advised_table
-from wiretrial.results.advice import Advice
+from wiretrial.results.advice import Advice, Together
 from wiretrial.results.limits import Level
 from wiretrial.results.watched import MemoryKind
 
@@ -104,6 +104,15 @@ def test_users_take_memory_by_the_thousand() -> None:
     )
 
 
+def test_fewer_users_of_one_where_it_may_take_more_of_them() -> None:
+    one = limit(low=8400.0, high=8400.0)
+    two = Together(instances=2, limit=limit(rate=15_272.7), is_spread=True)
+    basis = Basis(one, BESIDE, (), CROWDED, together=(two,))
+    made = answer.advice(basis, OfUsers(300_000, 5_000_000_000), Wanted())
+    assert made.is_at_least
+    assert f". At most {units.trimmed(made.users_each or 0)} users of one instance" in told(made)
+
+
 def test_a_rate_has_no_users() -> None:
     made = advised(asked=OfRate(5000.0))
     assert told(made).endswith("kernel 6.50 kB")
@@ -147,4 +156,8 @@ def test_less_than_the_scatter_is_at_most_so_much() -> None:
         Wanted(),
     )
     assert told(noisy).startswith("per connection: server at most ")
+    memory = noisy.uses[0].memory
+    assert memory is not None
+    most = units.octets(memory.base_bytes + 30_000 * memory.high_bytes)
+    assert f"users of one instance, a connection each: at most {most}" in told(noisy)
     assert " Mbit/s and at most 11.8 MB of memory" in dict(advice.lines(noisy))["1,000 users"]

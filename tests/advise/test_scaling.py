@@ -188,11 +188,15 @@ def test_beyond_what_was_measured_along_it_takes_at_least_so_many() -> None:
 def test_what_follows_from_at_least_so_many_is_a_bound_too() -> None:
     basis = Basis(limit(low=ONE, high=ONE), together=(measured(together(2, 0.1)),))
     other = Basis(limit(target="ws://h/", low=2 * ONE, rate=2 * ONE, high=2 * ONE))
-    wanted = Wanted(types=(Type("one", cores=1),), growth=0.01, instead={"WebSocket": other})
+    types = (Type("one", cores=1, per_hour=0.1),)
+    wanted = Wanted(types=types, growth=0.01, instead={"WebSocket": other})
     lines = dict(advice.lines(answer.advice(basis, OfRate(60_000.0), wanted)))
-    assert lines["Machines"].startswith("one: at least 11 machines of 1 instance each")
+    assert lines["Machines"].startswith(
+        "one: at least 11 machines of 1 instance each, at least 1.10 per hour"
+    )
+    assert lines["Each carries"].startswith("at most 6,000 requests/s, 71 % of capacity")
     # Ten carry 64,615 at most, which is 7.4 months of growth more than the demand.
-    assert lines["Growth"] == "10 instances last at most 7 months at 1 % a month"
+    assert lines["Growth"] == "10 instances last at most 8 months at 1 % a month"
     assert lines["Instead"] == (
         "WebSocket: 4 instead of at least 10 (one carries 16,800 requests/s, ws://h/; how they"
         " divide the load was not measured)"
@@ -211,6 +215,32 @@ def test_an_alternative_is_counted_by_what_several_of_it_carried() -> None:
     assert (alone.instances, alone.is_at_least, alone.is_divided) == (3, False, False)
     with pytest.raises(UsageProblem, match="--instead other: no number of instances carries"):
         instead(Basis(one, together=(measured(together(2, 1.0)),)))
+
+
+def test_an_alternative_that_can_not_be_divided_is_named() -> None:
+    other = Basis(limit(is_at_least=True, high=None), together=(measured(together(2, 0.4)),))
+    with pytest.raises(UsageProblem) as failed:
+        answer.advice(Basis(limit()), OfRate(20_000.0), Wanted(instead={"other": other}))
+    assert failed.value.line() == (
+        "--instead other: what one instance carries is a lower bound, which tells no division:"
+        " measure it with more --threads"
+    )
+
+
+def test_a_lower_bound_of_a_capacity_needs_at_most_so_many() -> None:
+    def instead(own: Limit, other: Limit) -> str:
+        wanted = Wanted(instead={"other": Basis(other)})
+        made = answer.advice(Basis(own), OfRate(20_000.0), wanted)
+        assert Advice.model_validate_json(made.to_json()) == made
+        return dict(advice.lines(made))["Instead"]
+
+    exact, bound = limit(low=ONE), limit(low=ONE, high=None, is_at_least=True)
+    assert instead(exact, bound) == (
+        "other: at most 3 instead of 3 (one carries at least 8,400 requests/s, http://h/)"
+    )
+    assert instead(bound, exact) == (
+        "other: 3 instead of at most 3 (one carries 8,400 requests/s, http://h/)"
+    )
 
 
 def test_two_that_shared_cpus_are_no_bound_of_more() -> None:

@@ -185,6 +185,8 @@ def _alternative(name: str, other: Basis, own: Limit, demanded: Asked) -> Altern
         counted = _counted(other, Wanted(), asked.highest, capacity)
     except MeasurementInvalid as error:
         raise UsageProblem(f"--instead {name}: {error.message}", "leave it out") from error
+    except UsageProblem as error:
+        raise UsageProblem(f"--instead {name}: {error.message}", error.remedy) from error
     return Alternative(
         name=name,
         target=kept.target,
@@ -193,6 +195,7 @@ def _alternative(name: str, other: Basis, own: Limit, demanded: Asked) -> Altern
         instances=counted.instances,
         is_at_least=counted.is_at_least,
         is_divided=counted.scaling is not None,
+        carries_more=kept.is_at_least,
     )
 
 

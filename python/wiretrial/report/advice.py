@@ -5,6 +5,7 @@ Knows an advice's document; must not know how it was worked out, nor terminals o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -226,7 +227,8 @@ def _advised(advice: Advice) -> tuple[str, str]:
         )
     assert limit.rate is not None
     share = units.percent(advice.each / limit.rate)
-    told = f"{units.trimmed(advice.each)} {limit.unit}, {share} of capacity"
+    told = f"{_most(advice.is_at_least)}{units.trimmed(advice.each)} {limit.unit}"
+    told += f", {share} of capacity"
     near = advice.near
     if near is not None and near.time_ns is not None:
         time = units.duration(near.time_ns)
@@ -289,9 +291,11 @@ def _hundredths(share: float) -> str:
 
 
 def _instead(advice: Advice, other: Alternative) -> str:
-    many = f"{_least(other.is_at_least)}{other.instances}"
-    own = f"{_least(advice.is_at_least)}{advice.instances}"
-    rate = f"one carries {units.trimmed(other.capacity)} {other.unit}, {other.target}"
+    # A lower bound of what one carries is an upper one of how many it takes.
+    many = f"{_least(other.is_at_least)}{_most(other.carries_more)}{other.instances}"
+    own = f"{_least(advice.is_at_least)}{_most(advice.limit.is_at_least)}{advice.instances}"
+    carried = f"{_least(other.carries_more)}{units.trimmed(other.capacity)}"
+    rate = f"one carries {carried} {other.unit}, {other.target}"
     if advice.scaling is not None and not other.is_divided:
         rate += "; how they divide the load was not measured"
     return f"{other.name}: {many} instead of {own} ({rate})"
@@ -299,6 +303,10 @@ def _instead(advice: Advice, other: Alternative) -> str:
 
 def _least(is_bound: bool) -> str:
     return "at least " if is_bound else ""
+
+
+def _most(is_bound: bool) -> str:
+    return "at most " if is_bound else ""
 
 
 def purchases(bought: Sequence[Purchase], *, is_at_least: bool = False) -> str:
@@ -319,17 +327,19 @@ def _purchase(bought: Purchase, least: str) -> str:
     many = f"{least}{units.plural(bought.machines, 'machine')}"
     price = ""
     if bought.per_hour is not None:
-        price = f", {bought.per_hour:,.2f} per hour"
+        price = f", {least}{bought.per_hour:,.2f} per hour"
     each = units.plural(bought.instances_each, "instance")
     return f"{bought.name}: {many} of {each} each{price}"
 
 
 def _growth(advice: Advice, growth: Growth) -> str:
-    months, many = int(growth.months), advice.instances
+    many = advice.instances
     last = "lasts" if many == 1 else "last"
-    # Where it may take more of them, so many last no longer than that.
-    most = "at most " if advice.is_at_least else ""
-    lasting = f"{most}{units.plural(months, 'month')}" if months else "less than a month"
+    # Where it may take more of them, so many last no longer than that: no month is cut off.
+    months = math.ceil(growth.months) if advice.is_at_least else int(growth.months)
+    lasting = f"{_most(advice.is_at_least)}{units.plural(months, 'month')}"
+    if growth.months < 1:
+        lasting = "less than a month"
     told = f"{units.plural(many, 'instance')} {last} {lasting}"
     told += f" at {100 * growth.per_month:.3g} % a month"
     return (

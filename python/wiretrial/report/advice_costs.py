@@ -76,10 +76,13 @@ def memory(advice: Advice) -> str:
     if users is None:
         return f"{told}{bounds}"
     own = [use.memory for use in advice.uses if use.memory and not use.is_shared]
-    whole = sum(one.at(users) for one in own) + (advice.kernel_bytes or 0.0) * users
-    told += (
-        f". {units.trimmed(users)} users of one instance, a connection each: {units.octets(whole)}"
+    at_most, whole = _sum(
+        (one.at(users), one.low_bytes, one.base_bytes + one.high_bytes * users) for one in own
     )
+    whole += (advice.kernel_bytes or 0.0) * users
+    many = _each_has(advice, users)
+    told += f". {many[:1].upper()}{many[1:]} users of one instance, a connection each: "
+    told += f"{at_most}{units.octets(whole)}"
     most = min(one.most for one in own) if own else 0
     if own and users > FURTHEST * most:
         told += f", extrapolated from {most:,}"
@@ -120,7 +123,7 @@ def lacking(advice: Advice, use: Use) -> str:
     assert users is not None
     assert needed is not None
     return (
-        f"the descriptor limit of {use.name}: {units.trimmed(users)} users of one instance need"
+        f"the descriptor limit of {use.name}: {_each_has(advice, users)} users of one instance need"
         f" {units.trimmed(needed)}, and it allows {use.descriptor_limit:,}; raise it (ulimit -n)"
     )
 
@@ -145,6 +148,11 @@ def disks(advice: Advice) -> str:
 def bandwidth(octets: float) -> str:
     """Bytes per second as networks are sold."""
     return f"{8 * octets / 1e6:,.3g} Mbit/s"
+
+
+def _each_has(advice: Advice, users: float) -> str:
+    """Users of one instance; where it may take more of those, each has no more users."""
+    return f"{'at most ' if advice.is_at_least else ''}{units.trimmed(users)}"
 
 
 def _each_connection(advice: Advice) -> list[str]:

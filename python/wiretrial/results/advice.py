@@ -260,6 +260,8 @@ class Alternative(_Part):
     """It may take more of them, as in `Advice`."""
     is_divided: bool = Field(default=False, exclude_if=lambda value: not value)
     """Several were measured together; else each is taken to carry as much as one alone."""
+    carries_more: bool = Field(default=False, exclude_if=lambda value: not value)
+    """The capacity is a lower bound, so that so many instances are enough and fewer may be."""
 
 
 class Purchase(_Part):
