@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import struct
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -93,18 +94,33 @@ class Endpoint(BaseModel):
             datagrams.settimeout(self.deadline_s)
             datagrams.connect((self.host, self.port))
             return datagrams
-        plain = socket.create_connection((self.host, self.port), timeout=self.deadline_s)
+        plain = connected(self.host, self.port, self.deadline_s)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return plain
 
     def knock(self, host: str) -> None:
         """Returns where somebody has this port at `host`, and raises `OSError` where nobody has."""
         if self.protocol != QUIC:
-            socket.create_connection((host, self.port), timeout=self.deadline_s).close()
+            connected(host, self.port, self.deadline_s).close()
             return
         # A server on all addresses may answer from another one, which is not heard.
         with contextlib.suppress(TimeoutError):
             quic_versions.ask(host, self.port, self.deadline_s)
+
+
+def connected(host: str, port: int, deadline_s: float) -> socket.socket:
+    """A socket that is connected with somebody else.
+
+    Where nobody listens, the kernel may give a connection that port as its own, so that it is
+    connected with itself and hears what it says: that counts as refused.
+    """
+    found = socket.create_connection((host, port), timeout=deadline_s)
+    if found.getsockname() != found.getpeername():
+        return found
+    # Reset: the port must not wait for the end of a connection when its server comes.
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    found.close()
+    raise ConnectionRefusedError(f"nobody listens on port {port}: it met itself")
 
 
 def expect(holds: bool, problem: str) -> None:

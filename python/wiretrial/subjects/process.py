@@ -12,7 +12,6 @@ import os
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ from wiretrial.subjects import certificates, quic_versions, registry, runfolder
 from wiretrial.subjects.build import Build, install
 from wiretrial.subjects.contracts import probe
 from wiretrial.subjects.database import Database
-from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.endpoint import Endpoint, connected
 from wiretrial.subjects.ports import claim, free_ports, release
 from wiretrial.subjects.spec import (
     PORT_OF,
@@ -331,7 +330,7 @@ class Server(Closing):
                 if name == QUIC_PORT:
                     quic_versions.ask(self.host, port, KNOCK_S)
                 else:
-                    socket.create_connection((self.host, port), timeout=KNOCK_S).close()
+                    connected(self.host, port, KNOCK_S).close()
                 return
             except OSError as error:
                 if time.monotonic() >= deadline:
