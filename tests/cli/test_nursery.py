@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import nursery
 from tests.cli.conftest import LIMIT_S, command
 from tests.cli.nursery import ROOT, ended
 
@@ -57,3 +58,33 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 def test_another_language_is_read_at_the_start_only(tmp_path: Path) -> None:
     other = {**environment(), "PYTHONUTF8": "0", "LC_ALL": "C.UTF-8"}
     assert ended(("frobnicate",), tmp_path, other, LIMIT_S).returncode == 2
+
+
+VOID = "Verdict: invalid. The generator was kept from\n  running in 1 of 1 intervals"
+LOAD = ("load", "http://h/", "-n", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "runs"),
+    [
+        (LOAD, [(4, VOID), (0, "")], 2),
+        (LOAD, [(4, VOID)] * 4, 3),
+        (LOAD, [(4, "nothing was answered"), (0, "")], 1),
+        (LOAD, [(1, VOID), (0, "")], 1),
+        ((*LOAD, "-o", "a.json"), [(4, VOID), (0, "")], 1),
+        (("study", "run", "x"), [(4, VOID), (0, "")], 1),
+    ],
+    ids=["again", "not for ever", "another reason", "another code", "written", "a study"],
+)
+def test_a_load_without_a_cpu_is_run_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    told: list[tuple[int, str]],
+    runs: int,
+) -> None:
+    left = [subprocess.CompletedProcess(words, code, text, "") for code, text in told]
+    monkeypatch.setattr(nursery, "_once", lambda *_: left.pop(0))
+    done = ended(words, tmp_path, environment(), LIMIT_S)
+    assert len(told) - len(left) == runs
+    assert (done.returncode, done.stdout) == told[runs - 1]
