@@ -141,7 +141,7 @@ build-rust-tests: bootstrap
 
 .PHONY: test-python
 test-python: bootstrap-tests build $(DOCS_PACKAGES)  ## run the Python tests: WORKERS (4) at a time, then those that measure
-	$(BIN)/pytest -m "not alone" --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/pytest -m "not alone" --numprocesses $(WORKERS) --dist loadfile --durations 20
 	$(BIN)/pytest -m alone $$(grep -rl --include="test_*.py" "mark\.alone" tests)
 
 .PHONY: apps
