@@ -6,7 +6,7 @@ Knows trials; must not know where the lines are shown.
 from __future__ import annotations
 
 from wiretrial.results.model import Trial
-from wiretrial.warnings.controls import OF_QUIC, of_server
+from wiretrial.warnings.controls import OF_QUIC, is_over_link, of_server
 
 COLUMNS = ("Generator", "Server")
 _UNKNOWN = "not known"
@@ -14,9 +14,7 @@ _UNKNOWN = "not known"
 
 def is_told(trial: Trial) -> bool:
     """Whether it can matter: over loopback nothing is lost."""
-    isolation = trial.subject.isolation if trial.subject else None
-    over_link = isolation is not None and isolation.link is not None
-    return over_link or trial.plan.target.http.congestion is not None
+    return is_over_link(trial) or trial.plan.target.http.congestion is not None
 
 
 def cells(trial: Trial) -> tuple[str, str]:

@@ -21,7 +21,7 @@ def of_controls(trials: Sequence[Trial]) -> tuple[Warning, ...]:
     """That the algorithms differ, and not the versions of HTTP alone."""
     of_quic: defaultdict[str, set[str]] = defaultdict(set)
     of_tcp: defaultdict[str, set[str]] = defaultdict(set)
-    for trial in filter(_is_over_link, trials):
+    for trial in filter(is_over_link, trials):
         over_udp = trial.plan.target.http.over_udp
         known = of_server(trial)
         if known is None and over_udp:
@@ -43,6 +43,12 @@ def of_controls(trials: Sequence[Trial]) -> tuple[Warning, ...]:
     )
 
 
+def is_over_link(trial: Trial) -> bool:
+    """Whether a link was emulated between both sides: over loopback nothing is lost."""
+    isolation = trial.subject.isolation if trial.subject else None
+    return isolation is not None and isolation.link is not None
+
+
 def of_server(trial: Trial) -> str | None:
     """The server's, which sends the most, by the kernel's name of it.
 
@@ -61,8 +67,3 @@ def of_server(trial: Trial) -> str | None:
 
 def _each(found: Iterable[set[str]]) -> str:
     return " and ".join(sorted({name for names in found for name in names}))
-
-
-def _is_over_link(trial: Trial) -> bool:
-    isolation = trial.subject.isolation if trial.subject else None
-    return isolation is not None and isolation.link is not None
