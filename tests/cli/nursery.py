@@ -28,6 +28,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from wiretrial.errors import EXIT_INVALID
+
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 
@@ -50,8 +52,6 @@ MODULES = (
 
 OF_THE_START = ("PYTHON", "LANG", "LC_", "TZ", "OPENBLAS", "OMP")
 """Variables with these beginnings are read when an interpreter or a library starts."""
-EXIT_INVALID = 4
-"""That of a measurement that is void; this file imports nothing of the command for itself."""
 KEPT_AWAY = re.compile(r"generator\s+was\s+kept\s+from\s+running\s+in\s")
 """In what a load says that was void because it had no CPU."""
 WRITING = frozenset({"-o", "--report", "--learn-to"})
