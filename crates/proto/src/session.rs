@@ -99,6 +99,13 @@ pub trait ClientSession {
         false
     }
 
+    /// Has the peer taken its leave, and is no reply awaited any more that it still gives? Then the connection is to
+    /// be left. [`Event::Leaving`] tells that with what came; nothing tells it where the last such reply was
+    /// [given up](Self::cancel).
+    fn has_left(&self) -> bool {
+        false
+    }
+
     /// The peer sent its FIN. A body that ends with the connection is completed by it.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 
 use wiretrial_net::quic::Fault;
 use wiretrial_net::{NetError, NetErrorClass};
+use wiretrial_proto::ClientSession as _;
 use wiretrial_proto::http3::ErrorCode;
 
 use super::{Connection, Link, State};
@@ -47,6 +48,12 @@ impl Ending {
 }
 
 impl Connection {
+    /// Has the server taken its leave, and is no reply awaited any more that it still gives? The connection is to end
+    /// then.
+    pub(crate) fn was_left(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.session.has_left())
+    }
+
     /// What a connection waited for that did not come to stand in time.
     pub(crate) fn ungreeted(&self) -> String {
         let left = self.greetings;

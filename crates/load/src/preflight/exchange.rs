@@ -240,7 +240,8 @@ impl<'p, C: Clock> Exchange<'p, C> {
         if self.first.came {
             return Ok(());
         }
-        match received.ending {
+        let left = || self.connection.was_left().then_some(Ending::Orderly("server"));
+        match received.ending.or_else(left) {
             // A server may end the handshake, or go on in it, where it knows nothing that is offered.
             Some(Ending::Failed(Class::Tls, text)) if text.ends_with(OFFERED_ALONE) => {
                 return Err(self.refuse(Class::Tls, not_picked(Picked(None))));

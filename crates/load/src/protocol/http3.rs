@@ -191,6 +191,10 @@ impl ClientSession for Http3Session {
         self.saying(out, |carried, outgoing| carried.cancel(number, outgoing))
     }
 
+    fn has_left(&self) -> bool {
+        self.carried.has_left()
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         self.carried.end().map(|()| None)
     }

@@ -268,6 +268,10 @@ impl ClientSession for Protocol {
         each!(self, session => session.cancel(number, out))
     }
 
+    fn has_left(&self) -> bool {
+        each!(self, session => session.has_left())
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         each!(self, session => session.end())
     }

@@ -293,7 +293,12 @@ impl<M: Machine> Worker<M> {
 
     /// The connection has carried its share of requests.
     pub(super) fn renew(&mut self, index: u32, now: Nanos) {
+        self.leave(index, "plan", now);
+    }
+
+    /// Ends a connection in order, with a goodbye.
+    pub(super) fn leave(&mut self, index: u32, reason: &'static str, now: Nanos) {
         self.connections[index as usize].close();
-        self.end(index, Ending::Orderly("plan"), now);
+        self.end(index, Ending::Orderly(reason), now);
     }
 }

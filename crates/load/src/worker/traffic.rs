@@ -385,6 +385,8 @@ impl<M: Machine> Worker<M> {
             self.end(index, ending, now);
         } else if self.has_had_its_share(index) || self.is_done(index) {
             self.renew(index, now);
+        } else if self.connections[index as usize].was_left() {
+            self.leave(index, "server", now);
         } else {
             self.ask_on(index, now);
             self.encode_rest(index);

@@ -181,6 +181,11 @@ impl ClientSession for Http2Client {
         if let Some(id) = self.over.take() {
             return Ok(Step { consumed: 0, event: self.replied(id, &[], out) });
         }
+        if self.has_left() {
+            // What was awaited last came to nothing, and did not say that it was the last.
+            self.state = State::Closed;
+            return Ok(Step { consumed: 0, event: Some(Event::Leaving) });
+        }
         let mut consumed = 0;
         loop {
             let read = self.connection.read(&input[consumed..], &mut scratch.fields, out);
@@ -285,6 +290,10 @@ impl ClientSession for Http2Client {
         let Some(id) = found.filter(|_| self.connection.may_give_up()) else { return false };
         self.connection.give_up(id, ErrorCode::Cancel, out);
         true
+    }
+
+    fn has_left(&self) -> bool {
+        self.state == State::Leaving && self.connection.is_done()
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
@@ -420,14 +429,14 @@ impl Http2Client {
         let Asked { number, status, .. } = self.connection.finish(id, out)?;
         let tag = Tag::Number(number);
         self.refused = 0;
-        let last = self.state == State::Leaving && self.connection.is_done();
-        if last {
-            self.state = State::Closed;
-        }
         if status == call::MISSING {
             let detail = "a reply without the status of its call: no grpc-status in its trailers";
             let error = ProtocolError::new(ErrorClass::NoStatus, detail);
             return Some(Event::Failed { tag, error });
+        }
+        let last = self.has_left();
+        if last {
+            self.state = State::Closed;
         }
         let kind = MessageKind::Body;
         Some(Event::Reply(Reply { tag, status, kind, payload, last }))
@@ -466,7 +475,7 @@ impl Http2Client {
     #[cold]
     fn leaving(&mut self) -> Option<Event<'static>> {
         self.state = State::Leaving;
-        if !self.connection.is_done() {
+        if !self.has_left() {
             return None;
         }
         self.state = State::Closed;

@@ -267,6 +267,11 @@ impl ClientSession for Http2WebSockets {
         true
     }
 
+    fn has_left(&self) -> bool {
+        self.state == State::Leaving
+            && self.connection.is_done_but_for(|socket| socket.number.is_none())
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         let detail = match mem::replace(&mut self.state, State::Closed) {
             State::Closed => return Ok(None),
@@ -405,12 +410,6 @@ impl Http2WebSockets {
         }
         self.state = State::Open;
         Ok(Some(Event::Open))
-    }
-
-    /// Has the server left, and is no reply awaited that it still gives?
-    fn has_left(&self) -> bool {
-        self.state == State::Leaving
-            && self.connection.is_done_but_for(|socket| socket.number.is_none())
     }
 
     /// The connection is of no use.

@@ -124,6 +124,12 @@ impl Http3Client {
         self.first_unprocessed != u64::MAX
     }
 
+    /// As [`ClientSession::has_left`](crate::ClientSession::has_left); nothing tells it of a stream that was
+    /// [reset](Self::reset), either.
+    pub fn has_left(&self) -> bool {
+        self.state == State::Left || self.is_over()
+    }
+
     /// What the server has declared; none: nothing yet.
     pub fn settings(&self) -> Option<Settings> {
         self.peer
@@ -373,10 +379,15 @@ impl Http3Client {
 
     /// A message has failed for what came on its stream.
     fn failed(&mut self, tag: Tag, error: ProtocolError) -> Event<'static> {
+        self.notice_end();
+        Event::Failed { tag, error }
+    }
+
+    /// A message is over without a reply that could say that it is the last.
+    fn notice_end(&mut self) {
         if self.is_over() {
             self.state = State::Left;
         }
-        Event::Failed { tag, error }
     }
 
     /// The reply on this stream is complete.

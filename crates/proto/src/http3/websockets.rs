@@ -452,8 +452,9 @@ impl Http3WebSockets {
         Ok(number)
     }
 
-    /// Has the server left, and is no reply awaited that it still gives?
-    fn has_left(&self) -> bool {
+    /// As [`ClientSession::has_left`](crate::ClientSession::has_left); nothing tells it of a stream that was
+    /// [reset](Self::reset), either.
+    pub fn has_left(&self) -> bool {
         let first = key(self.first_unprocessed);
         let is_idle =
             |socket: &Socket| socket.number.is_none() || (first != 0 && socket.key >= first);

@@ -247,6 +247,27 @@ fn a_server_that_leaves_says_what_it_has_not_processed() {
     assert!(!client.is_open() && client.room() == 0, "it will leave");
 }
 
+/// What is not awaited any more does not say that it was the last, and the connection has to end all the same.
+#[test]
+fn a_server_that_has_left_is_left_behind_a_stream_that_is_reset_or_given_up() {
+    let said = [control(3, &[goaway(8)]), whole(0, &ok("a"))];
+    let all: Vec<_> = said.iter().map(|(id, bytes, fin)| (*id, &bytes[..], *fin)).collect();
+    let ends: [fn(&mut Http3Client, &mut Outgoing) -> bool; 3] = [
+        |client, out| client.reset(4, ErrorCode::InternalError as u64, out).unwrap().is_some(),
+        |client, out| client.reset(4, ErrorCode::RequestRejected as u64, out).unwrap().is_some(),
+        |client, out| client.cancel(11, out),
+    ];
+    for end in ends {
+        let (mut client, mut out) = (three(), Outgoing::new());
+        assert_eq!(play(&mut client, &all).events, ["reply 10 200 'a'"]);
+        assert!(!client.has_left(), "a reply is awaited");
+        assert!(end(&mut client, &mut out) && client.has_left());
+        assert_eq!((client.is_open(), client.room()), (false, 0));
+        assert_eq!(play(&mut client, &[(8, b"", false)]).events, ["leaving"]);
+        assert!(!client.has_left(), "it was told");
+    }
+}
+
 #[test]
 fn the_last_request_ends_the_connection_with_its_reply() {
     let fresh = || client(false, &[GET, LAST]).0;

@@ -76,6 +76,10 @@ impl Carried {
         either!(self, session => session.is_left())
     }
 
+    pub(super) fn has_left(&self) -> bool {
+        either!(self, session => session.has_left())
+    }
+
     pub(super) fn room(&self) -> u32 {
         either!(self, session => session.room())
     }

@@ -84,6 +84,39 @@ fn what_a_goodbye_leaves_out_goes_again_on_a_new_connection() {
     assert_eq!((told.summary.connections.opened, told.summary.counters.errors.len()), (2, 0));
 }
 
+/// Of two that the server goes on with one fails at last. What it left out goes again, and does not wait for more of it.
+#[test]
+fn a_server_that_has_left_is_left_behind_a_reply_that_fails() {
+    let mut first = answered(10);
+    first.push((10 * MS, Deed::Leave(3)));
+    let broken_off = vec![(20 * MS, Deed::Reset(ErrorCode::InternalError))];
+    let told = together(vec![first, broken_off, vec![], answered(5)], 3).play();
+    assert_eq!((told.summary.counters.sent, told.summary.counters.ok), (3, 2));
+    assert_eq!(told.summary.counters.errors, [("reset".to_owned(), 1)].into());
+    assert_eq!(told.seen()[3..], ["20 ms: 1/1 asks for /page"]);
+    assert_eq!(told.recorded("service_time"), [10_000, 25_000]);
+    assert_eq!(told.summary.connections.closed, [("server".to_owned(), 1)].into());
+}
+
+/// The one that it goes on with is never answered: it is taken back, and nothing else follows on that connection.
+#[test]
+fn a_server_that_has_left_is_left_behind_a_reply_that_does_not_come() {
+    let mut first = vec![(9 * MS, Deed::Leave(3))];
+    first.extend(answered(10));
+    let mut script = together(vec![first, vec![], answered(5)], 3);
+    script.load["depth"] = json!(2);
+    script.timeout = 80 * MS;
+    let told = script.play();
+    assert_eq!((told.summary.counters.sent, told.summary.counters.ok), (3, 2));
+    assert_eq!(told.summary.counters.errors, [("timeout".to_owned(), 1)].into());
+    assert_eq!(
+        told.seen()[2..],
+        ["80 ms: 0/3 is taken back", "80 ms: 1/1 asks for /page"],
+        "the third waited for a connection on which it may go"
+    );
+    assert_eq!(told.recorded("service_time"), [5_000, 10_000]);
+}
+
 #[test]
 fn a_reset_is_its_own_message_s_alone_and_a_refusal_goes_again() {
     let broken_off = vec![

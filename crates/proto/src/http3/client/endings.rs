@@ -35,6 +35,7 @@ impl Http3Client {
         if has_content {
             out.reset(stream, ErrorCode::RequestCancelled as u64);
         }
+        self.notice_end();
         let (tag, code) = (Tag::Number(number), ErrorCode::of(code));
         self.refused += u32::from(code == ErrorCode::RequestRejected);
         Ok(Some(match code {
@@ -81,6 +82,7 @@ impl Http3Client {
         out.reset(stream, ErrorCode::RequestCancelled as u64);
         out.stop(stream, ErrorCode::RequestCancelled);
         self.tables.cancel(stream, out);
+        self.notice_end();
         true
     }
 }

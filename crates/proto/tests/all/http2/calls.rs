@@ -116,6 +116,13 @@ fn a_missing_status_is_a_failure_of_its_own() {
 }
 
 #[test]
+fn a_peer_that_has_left_is_left_behind_a_call_without_a_status() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let events = seen(&[goaway(1, 0), head(1), frame(DATA, END, 1, &message)]);
+    assert_eq!(events, ["failed 10 NoStatus", "leaving"]);
+}
+
+#[test]
 fn content_that_ends_without_a_status_is_told_before_the_failure() {
     let message = framed([&b"yes"[..]]).expect("a short one");
     let ((mut client, mut out), mut scratch) = (calls(), Scratch::new());

@@ -158,6 +158,28 @@ fn a_peer_that_leaves_says_what_it_has_processed() {
     assert_eq!(check(three, &taken_back).events, ["error Protocol"]);
 }
 
+/// A reply that has failed does not say that it was the last, and the connection has to end all the same.
+#[test]
+fn a_peer_that_has_left_is_left_behind_a_reply_that_failed() {
+    let begin = || [ok(1, "one"), goaway(3, 0)].concat();
+    for (last, failed) in [
+        (number(RESET, 3, 2), "failed 11 Reset"),
+        (number(RESET, 3, 7), "unprocessed 11"),
+        (headers(0, 3, &["a=b"]), "failed 11 Protocol"),
+        (number(WINDOW, 3, 0), "failed 11 Protocol"),
+    ] {
+        let seen = check(three, &[begin(), last].concat());
+        assert_eq!(seen.events, ["reply 10 200 'one'", failed, "leaving"]);
+    }
+    let (mut client, mut out) = (three(), Vec::new());
+    play(&mut client, &[&begin()]);
+    assert!(!client.has_left(), "a reply is awaited");
+    assert!(client.cancel(11, &mut out) && client.has_left(), "nobody waits for it any more");
+    assert_eq!((client.is_open(), client.room()), (false, 0));
+    assert_eq!(play(&mut client, &[b""]).events, ["leaving"]);
+    assert!(!client.has_left(), "it was told");
+}
+
 #[test]
 fn a_stream_that_is_reset_is_one_message_s_failure() {
     let bytes = [number(RESET, 1, 7), number(RESET, 3, 2), ok(5, "three"), number(RESET, 1, 8)];
