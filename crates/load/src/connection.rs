@@ -28,7 +28,7 @@ use wiretrial_proto::{ClientSession as _, Fill, Message};
 
 pub(crate) use buffers::Buffers;
 pub(crate) use dial::{Behaviour, Dial, algorithm};
-pub(crate) use ending::{Ending, Finished};
+pub(crate) use ending::{Ending, Finished, UNSEEN};
 pub(crate) use ledger::{Ledger, Pending};
 pub(crate) use link::{AnyTransport, Link};
 pub(crate) use outcome::Expected;

@@ -1,5 +1,9 @@
 //! WebSocket over HTTP/2 (RFC 8441): many on a connection, each with one message at a time.
 
+use std::io::{Write as _, copy, sink};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread::{JoinHandle, spawn};
+
 use serde_json::{Value, json};
 use wiretrial_load::measure::http2::{By, Version};
 use wiretrial_load::plan::Plan;
@@ -11,6 +15,10 @@ use crate::streams::{Manners, Streams};
 
 const SCHEMES: [&str; 2] = ["ws", "wss"];
 const MS: u64 = 1_000_000;
+
+/// SETTINGS of a server that takes WebSockets, and GOAWAY of one that has not processed any stream.
+const TAKES_THEM: [u8; 15] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 1];
+const LEAVES: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// What makes a plan wrong.
 type Change = fn(&mut Value);
@@ -143,6 +151,67 @@ fn what_a_server_did_not_answer_before_it_left_goes_again() {
         assert_eq!(failed, 0, "{scheme}: {:?}", outcome.errors());
         assert_eq!(outcome.summary.counters.ok, 600, "{scheme}");
     }
+}
+
+#[test]
+fn a_server_that_leaves_before_it_takes_a_websocket_is_refused_with_that_reason() {
+    let rig = Rig::new(Script::default());
+    let mut plan = plan(&rig, "ws", 10);
+    let door = door(&mut plan, 0, 1);
+    let error = run(&plan).expect_err("it is left").to_string();
+    door.join().expect("everybody has gone");
+    assert!(error.contains("refused the request before it looked at it"), "{error}");
+}
+
+/// The connection behind that of the preflight is left before its WebSockets stand.
+#[test]
+fn a_connection_that_is_left_before_it_stands_is_a_failed_attempt_and_costs_no_message() {
+    let rig = Rig::new(Script::default());
+    let mut plan = plan(&rig, "ws", 40);
+    plan["load"] = json!({"connections": 1, "depth": 8});
+    let door = door(&mut plan, 1, 3);
+    let outcome = checked(&plan);
+    door.join().expect("everybody has gone");
+    let summary = &outcome.summary;
+    assert_eq!(summary.counters.ok, 40, "{:?}", outcome.errors());
+    let connections = &summary.connections;
+    assert_eq!((connections.opened, connections.attempted), (1, 2));
+    assert_eq!(connections.failed, [("closed".to_owned(), 1)].into());
+    assert!(connections.closed.is_empty(), "{:?}", connections.closed);
+}
+
+/// Has a plan ask at a door before its server, through which all of so many clients get but the one with number `left`:
+/// that one is told goodbye.
+fn door(plan: &mut Value, left: usize, clients: usize) -> JoinHandle<()> {
+    let url = plan["target"]["url"].as_str().and_then(|url| url.strip_prefix("ws://"));
+    let server = url.and_then(|url| url.strip_suffix('/')?.parse::<SocketAddr>().ok());
+    let server = server.expect("an address");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("its address");
+    plan["target"]["url"] = json!(format!("ws://{address}/"));
+    spawn(move || {
+        let mut ways = Vec::new();
+        for number in 0..clients {
+            let (mut client, _) = listener.accept().expect("a client");
+            if number == left {
+                client.write_all(&[&TAKES_THEM[..], &LEAVES].concat()).expect("it listens");
+                ways.push(spawn(move || drop(copy(&mut client, &mut sink()))));
+                continue;
+            }
+            let server = TcpStream::connect(server).expect("the server");
+            let there = (client.try_clone().expect("a client"), server.try_clone().expect("one"));
+            for (mut from, mut to) in [there, (server, client)] {
+                ways.push(spawn(move || {
+                    // Either end may break off.
+                    let _ = copy(&mut from, &mut to);
+                    let _ = to.shutdown(Shutdown::Write);
+                }));
+            }
+        }
+        for way in ways {
+            way.join().expect("it carried");
+        }
+    })
 }
 
 #[test]

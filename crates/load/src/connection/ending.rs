@@ -10,6 +10,9 @@ use wiretrial_proto::http3::ErrorCode;
 use super::{Connection, Link, State};
 use crate::measure::Class;
 
+/// What is said of a server that takes its leave before it has begun with what it was asked first.
+pub(crate) const UNSEEN: &str = "the server refused the request before it looked at it";
+
 /// What a connection was when it ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
@@ -33,11 +36,13 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// The same of a connection that nothing was asked on, for people; none where that is as planned.
-    pub(crate) fn before_any_request(&self) -> Option<(Class, String)> {
+    /// The same of a connection that nothing was asked on, for people, whether it stood or not; none where that is as
+    /// planned.
+    pub(crate) fn before_any_request(&self, stood: bool) -> Option<(Class, String)> {
         match self {
             Self::Failed(class, text) => Some((*class, text.clone())),
             Self::Farewell(text) => Some((Class::Closed, text.clone())),
+            Self::Orderly("server") if !stood => Some((Class::Closed, UNSEEN.to_owned())),
             Self::Orderly("server") => {
                 let text = "the server closed the connection before it was asked anything";
                 Some((Class::Closed, text.to_owned()))

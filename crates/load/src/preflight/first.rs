@@ -7,7 +7,7 @@ use wiretrial_proto::sse::{EVENT_STREAM, is_event_stream};
 use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::greeting::Greeting;
-use crate::connection::{Ending, Testimony, Witness};
+use crate::connection::{Ending, Testimony, UNSEEN, Witness};
 use crate::measure::Class;
 use crate::plan::wire::Messages;
 use crate::plan::{ContentRule, Plan, Scheme};
@@ -32,6 +32,8 @@ pub(super) struct FirstReply<'p> {
     number: u64,
     /// What the server says before it is asked.
     pub(super) greeting: Greeting,
+    /// The protocol's own handshake is over.
+    stands: bool,
     /// The message was sent, or began to be.
     pub(super) asked: bool,
     /// It came whole, and was right.
@@ -67,6 +69,7 @@ impl<'p> FirstReply<'p> {
             plan,
             number,
             greeting: Greeting::of(plan),
+            stands: false,
             asked: false,
             came: false,
             verifier: is_known.then(|| Verifier::new(rule)),
@@ -122,12 +125,15 @@ impl<'p> FirstReply<'p> {
                 self.location = named.map_or(Vec::new(), |(_, value)| value.to_vec());
             }
             Event::Unprocessed { .. } | Event::Leaving => {
-                let text = "the server refused the request before it looked at it";
-                return Err((Class::Closed, text.to_owned()));
+                return Err((Class::Closed, UNSEEN.to_owned()));
             }
             Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
         }
         Ok(())
+    }
+
+    fn is_of_websocket(&self) -> bool {
+        self.plan.target.url.scheme == Scheme::WebSocket
     }
 
     /// Keeps what is said of the status of a call.
@@ -244,7 +250,14 @@ impl Witness for FirstReply<'_> {
                 Event::Chunk { piece, .. } => self.greeting.piece(piece),
                 Event::Reply(reply) => self.greeting.message(reply.payload),
                 Event::Delivery(_) => {}
-                _ => return Testimony::GoOn,
+                // It was asked for a WebSocket on a stream.
+                Event::Leaving if !self.stands && self.is_of_websocket() => {
+                    return Testimony::End(Ending::Failed(Class::Closed, UNSEEN.to_owned()));
+                }
+                _ => {
+                    self.stands |= matches!(event, Event::Open);
+                    return Testimony::GoOn;
+                }
             }
             return Testimony::Kept;
         }

@@ -5,7 +5,7 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Ending, Finished, Link, State, algorithm};
+use crate::connection::{Ending, Finished, Link, State, UNSEEN, algorithm};
 use crate::control::Report;
 use crate::machine::Machine;
 use crate::measure::Class;
@@ -43,13 +43,14 @@ impl<M: Machine> Worker<M> {
                 continue;
             }
             connection.state = State::Idle;
-            if self.renews().is_none() {
-                if self.has_more(index) {
-                    self.connect(index, now);
-                }
-            } else {
+            let goes_again = !connection.ledger.is_empty();
+            let is_kept = self.renews().is_none();
+            if !is_kept {
                 self.slots.set_available(index, true);
                 self.turns.has_room(index);
+            }
+            if goes_again || (is_kept && self.has_more(index)) {
+                self.connect(index, now);
             }
         }
     }
@@ -193,18 +194,24 @@ impl<M: Machine> Worker<M> {
         }
         if !(was_ready && served) {
             // Of those that stood, too: where they end before they are asked, no load begins.
-            self.openings.note_failure(ending.before_any_request());
+            self.openings.note_failure(ending.before_any_request(was_ready));
         }
         match ending {
             Ending::Orderly(reason) => {
                 let text = "the server ended the connection".to_owned();
                 self.user_lost(index, None, text, now);
-                self.recorder.connection_closed(reason);
-                // A peer that closes before anything was asked must not be asked in a tight loop.
-                if was_ready && !served {
-                    self.back_off(index, now);
+                if was_ready {
+                    self.recorder.connection_closed(reason);
                 } else {
+                    // The attempt has failed. Messages that go again wait for the next one.
+                    self.recorder.connection_failed(Class::Closed);
+                    self.recorder.example(Class::Closed, || UNSEEN.to_owned());
+                }
+                // A peer that closes before anything was asked must not be asked in a tight loop.
+                if served {
                     self.reopen(index, now);
+                } else {
+                    self.back_off(index, now);
                 }
             }
             Ending::Farewell(text) => {

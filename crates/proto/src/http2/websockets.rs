@@ -34,6 +34,8 @@ pub struct Http2WebSockets {
     /// So many streams are to be open, if the server lets us.
     wanted: u32,
     state: State,
+    /// The server has taken its leave: no more are asked for.
+    is_left: bool,
     /// What masks are drawn from.
     seed: [u64; 2],
     pool: Pool<u32>,
@@ -51,8 +53,9 @@ pub struct Http2WebSockets {
 enum State {
     /// The server's settings have not come, or not every stream was accepted.
     Opening,
+    /// All stand. Where the server had taken its leave by then, this ends with the first reply.
     Open,
-    /// The server takes its leave.
+    /// No message follows; those that are in flight still have their replies.
     Leaving,
     Closed,
 }
@@ -96,6 +99,7 @@ impl Http2WebSockets {
             request,
             wanted: streams.max(1),
             state: State::Opening,
+            is_left: false,
             seed,
             pool: Pool::default(),
             piece: None,
@@ -216,9 +220,8 @@ impl ClientSession for Http2WebSockets {
                 }
                 continue;
             }
-            if self.has_left() {
-                self.close(out);
-                return Ok(Step { consumed, event: Some(Event::Leaving) });
+            if let Some(event) = self.left(out) {
+                return Ok(Step { consumed, event: Some(event) });
             }
             let read = self.connection.read(&input[consumed..], &mut scratch.fields, out);
             let step = read.map_err(|why| self.broken(why, out))?;
@@ -249,7 +252,10 @@ impl ClientSession for Http2WebSockets {
                 }
                 Some(Happened::Again { .. }) => None, // Nobody asked to be told so.
                 Some(Happened::Leaving) => {
-                    self.state = State::Leaving;
+                    if self.state == State::Open && !self.is_left {
+                        self.state = State::Leaving;
+                    }
+                    self.is_left = true;
                     None
                 }
             };
@@ -268,8 +274,9 @@ impl ClientSession for Http2WebSockets {
     }
 
     fn has_left(&self) -> bool {
-        self.state == State::Leaving
-            && self.connection.is_done_but_for(|socket| socket.number.is_none())
+        let is_leaving = self.state == State::Leaving;
+        let may_leave = is_leaving || (self.is_left && self.state != State::Closed);
+        may_leave && self.connection.is_done_but_for(|it| is_leaving && it.number.is_none())
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
@@ -303,7 +310,7 @@ impl ClientSession for Http2WebSockets {
 impl Http2WebSockets {
     /// Asks for as many WebSockets as are missing, as far as the server lets us.
     fn open(&mut self, out: &mut Vec<u8>) {
-        if !matches!(self.state, State::Opening | State::Open) {
+        if self.is_left || !matches!(self.state, State::Opening | State::Open) {
             return;
         }
         let most = self.wanted.min(self.connection.peer.max_concurrent_streams) as usize;
@@ -358,6 +365,9 @@ impl Http2WebSockets {
             stream.heard.message.number = None;
         }
         self.pool.replied(id);
+        if self.is_left {
+            self.state = State::Leaving;
+        }
         Ok(number)
     }
 
@@ -410,6 +420,23 @@ impl Http2WebSockets {
         }
         self.state = State::Open;
         Ok(Some(Event::Open))
+    }
+
+    /// What is to be told where the server has left: that those stand which it goes on with, or that nothing is awaited
+    /// any more.
+    fn left(&mut self, out: &mut Vec<u8>) -> Option<Event<'static>> {
+        if self.has_left() {
+            self.close(out);
+            return Some(Event::Leaving);
+        }
+        // Answers that it still gives are awaited, as those to requests are; what stands then carries a message each.
+        let stand = self.is_left
+            && self.state == State::Opening
+            && self.connection.is_done_but_for(|socket| socket.wire.is_some());
+        if stand {
+            self.state = State::Open;
+        }
+        stand.then_some(Event::Open)
     }
 
     /// The connection is of no use.

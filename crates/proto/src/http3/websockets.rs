@@ -71,8 +71,9 @@ pub struct Http3WebSockets {
 enum State {
     /// The server's settings have not come, or not every stream was accepted.
     Opening,
+    /// All stand. Where the server had taken its leave by then, this ends with the first reply.
     Open,
-    /// The server takes its leave.
+    /// No message follows; those that are in flight still have their replies.
     Leaving,
     Closed,
 }
@@ -149,6 +150,14 @@ impl Http3WebSockets {
     /// Does the server take its leave of the connection (GOAWAY)?
     pub fn is_left(&self) -> bool {
         self.first_unprocessed != u64::MAX
+    }
+
+    /// As [`ClientSession::has_left`](crate::ClientSession::has_left); nothing tells it of a stream that was
+    /// [reset](Self::reset), either.
+    pub fn has_left(&self) -> bool {
+        let is_leaving = self.state == State::Leaving;
+        let may_leave = is_leaving || (self.is_left() && self.state != State::Closed);
+        may_leave && self.is_done_but_for(|socket| is_leaving && socket.number.is_none())
     }
 
     /// How many messages may be in flight at once.
@@ -319,11 +328,12 @@ impl Http3WebSockets {
                     self.open(out);
                 }
                 Some(Said::Leaving(first)) => {
+                    if self.state == State::Open && !self.is_left() {
+                        self.state = State::Leaving;
+                    }
                     self.first_unprocessed = first;
-                    self.state = State::Leaving;
-                    if self.has_left() {
-                        self.close(out);
-                        return Ok(Some(Event::Leaving));
+                    if let Some(event) = self.left(out) {
+                        return Ok(Some(event));
                     }
                 }
             }
@@ -342,9 +352,8 @@ impl Http3WebSockets {
         let most = self.limits.max_field_section;
         let mut consumed = 0;
         loop {
-            if self.has_left() {
-                self.close(out);
-                return Ok(Step { consumed: input.len(), event: Some(Event::Leaving) });
+            if let Some(event) = self.left(out) {
+                return Ok(Step { consumed, event: Some(event) });
             }
             let Some(socket) = self.sockets.get_mut(key(stream)) else {
                 self.piece = 0;
@@ -449,16 +458,10 @@ impl Http3WebSockets {
             socket.number = None;
         }
         self.pool.replied(stream);
+        if self.is_left() {
+            self.state = State::Leaving;
+        }
         Ok(number)
-    }
-
-    /// As [`ClientSession::has_left`](crate::ClientSession::has_left); nothing tells it of a stream that was
-    /// [reset](Self::reset), either.
-    pub fn has_left(&self) -> bool {
-        let first = key(self.first_unprocessed);
-        let is_idle =
-            |socket: &Socket| socket.number.is_none() || (first != 0 && socket.key >= first);
-        self.state == State::Leaving && self.sockets.iter().all(is_idle)
     }
 
     /// The connection is of no use.

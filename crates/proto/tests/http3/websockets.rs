@@ -208,6 +208,56 @@ fn a_server_that_leaves_answers_what_it_has_taken_in() {
     assert_eq!((client.room(), client.is_open()), (0, false));
 }
 
+/// CONNECT on stream 0 and 4, and a server that leaves before it has answered either.
+#[test]
+fn websockets_that_a_leaving_server_goes_on_with_are_waited_for() {
+    let begin = |first| enabled(&[goaway(first)]);
+    let leaves = |first| begun(3, &[goaway(first)]);
+    let refused = whole(0, &[headers(&[":status=404"])]);
+    let cases: [(&str, Vec<Piece>, &[&str]); 7] = [
+        ("nothing yet", vec![begin(4)], &[]),
+        ("the one of two", vec![begin(4), accepted(0)], &["open"]),
+        ("both", vec![begin(8), accepted(4), accepted(0)], &["open"]),
+        ("accepted before", vec![enabled(&[]), accepted(0), leaves(4)], &["open"]),
+        ("by and by", vec![begin(400), accepted(0), leaves(4)], &["open"]),
+        ("never", vec![begin(400), leaves(0)], &["leaving"]),
+        ("not found", vec![begin(4), refused], &["error Upgrade"]),
+    ];
+    for (name, said, wanted) in cases {
+        assert_eq!(check(fresh, &said).events, wanted, "{name}");
+    }
+    let asked_late = |first: u64, answers: &[u64]| {
+        let (mut client, (id, bytes, _)) = (fresh(), begin(first));
+        play(&mut client, &[(id, &bytes, false)]);
+        for &stream in answers {
+            let (id, bytes, _) = accepted(stream);
+            play(&mut client, &[(id, &bytes, false)]);
+        }
+        client
+    };
+    // One that was not looked at is not asked for again.
+    let rejected = ErrorCode::RequestRejected as u64;
+    for (first, answers, wanted) in [(4, &[][..], Event::Leaving), (8, &[4][..], Event::Open)] {
+        let (mut client, mut out) = (asked_late(first, answers), Outgoing::new());
+        assert_eq!(client.reset(0, rejected, &mut out), Ok(Some(wanted)));
+        assert!(!told(&out).iter().any(|it| it.contains("CONNECT")));
+    }
+    // What comes to stand carries its messages, and is left behind the first reply.
+    let late = || {
+        let (mut client, mut out) = (asked_late(8, &[0, 4]), Outgoing::new());
+        assert_eq!((client.room(), client.is_open()), (2, true));
+        (10..12).for_each(|number| client.encode(&Message::new(number, b"hi"), &mut out));
+        client
+    };
+    let said = [begun(0, &[frame(0, &message("a"))]), begun(4, &[frame(0, &message("b"))])];
+    let seen = check(late, &said);
+    assert_eq!(seen.events, ["reply 10 0 'a'", "reply 11 0 'b'", "leaving"]);
+    let mut client = late();
+    play(&mut client, &[(0, &said[0].1, false)]);
+    assert_eq!((client.room(), client.is_open(), client.has_left()), (0, false, false));
+    assert!(client.cancel(11, &mut Outgoing::new()) && client.has_left());
+}
+
 #[test]
 fn a_message_is_given_up_with_its_stream_and_at_the_end_all_are_closed() {
     let (mut client, mut out) = (asked(), Outgoing::new());

@@ -31,7 +31,8 @@ impl Http3WebSockets {
 
     /// Asks for as many WebSockets as are missing, as far as the server lets us.
     pub(super) fn open(&mut self, out: &mut Outgoing) {
-        if !self.is_enabled || !matches!(self.state, State::Opening | State::Open) {
+        let may_open = self.is_enabled && !self.is_left();
+        if !may_open || !matches!(self.state, State::Opening | State::Open) {
             return;
         }
         while self.sockets.len() < self.wanted as usize && self.opened < self.allowed {

@@ -2,7 +2,7 @@
 //!
 //! Knows what each end means to the message in flight; must not know how a stream is asked for.
 
-use super::Http3WebSockets;
+use super::{Http3WebSockets, Socket, State};
 use crate::fielded::pool;
 use crate::http3::broken::words;
 use crate::http3::frame::ErrorCode;
@@ -92,13 +92,38 @@ impl Http3WebSockets {
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         if !was_accepted {
             self.open(out);
-            return Ok(None);
+            // Nothing that comes later would tell it.
+            return Ok(self.left(out));
         }
         if !self.pool.part() {
             return Err(self.given_up(error, out));
         }
         self.lost(stream, out);
         Ok(Some(pool::parted(number, error)))
+    }
+
+    /// What is to be told where the server has left: that those stand which it goes on with, or that nothing is awaited
+    /// any more.
+    pub(super) fn left(&mut self, out: &mut Outgoing) -> Option<Event<'static>> {
+        if self.has_left() {
+            self.close(out);
+            return Some(Event::Leaving);
+        }
+        // Answers that it still gives are awaited, as those to requests are; what stands then carries a message each.
+        let stand = self.is_left()
+            && self.state == State::Opening
+            && self.is_done_but_for(|socket| socket.wire.is_some());
+        if stand {
+            self.state = State::Open;
+        }
+        stand.then_some(Event::Open)
+    }
+
+    /// Is every stream over that the server goes on with, beside such?
+    pub(super) fn is_done_but_for(&self, is_idle: impl Fn(&Socket) -> bool) -> bool {
+        let first = key(self.first_unprocessed);
+        let is_passed_over = |socket: &Socket| first != 0 && socket.key >= first;
+        self.sockets.iter().all(|socket| is_passed_over(socket) || is_idle(socket))
     }
 
     /// An accepted stream is gone.

@@ -222,6 +222,53 @@ fn a_server_that_leaves_answers_what_it_has_taken_in() {
     assert_eq!((client.room(), client.is_open()), (0, false));
 }
 
+/// CONNECT on stream 1 and 3, and a server that leaves before it has answered either.
+#[test]
+fn websockets_that_a_leaving_server_goes_on_with_are_waited_for() {
+    const GRACEFUL: u32 = 0x7fff_ffff;
+    let begin = |last| [settings(&[ENABLE]), goaway(last, 0)].concat();
+    let refused = headers(END, 1, &[":status=404"]);
+    let cases: [(&str, Vec<Vec<u8>>, &[&str]); 10] = [
+        ("nothing yet", vec![begin(1)], &[]),
+        ("the one of two", vec![begin(1), accepted(1)], &["open 1"]),
+        ("both", vec![begin(3), accepted(3), accepted(1)], &["open 2"]),
+        ("accepted before", vec![settings(&[ENABLE]), accepted(1), goaway(1, 0)], &["open 1"]),
+        ("by and by", vec![begin(GRACEFUL), accepted(1), goaway(1, 0)], &["open 1"]),
+        ("never", vec![begin(GRACEFUL), goaway(0, 0)], &["leaving"]),
+        ("not found", vec![begin(1), refused], &["error Upgrade"]),
+        ("not looked at", vec![begin(1), number(RESET, 1, 7)], &["leaving"]),
+        ("one not looked at", vec![begin(3), accepted(1), number(RESET, 3, 7)], &["open 1"]),
+        ("reset", vec![begin(1), number(RESET, 1, 8)], &["error Reset"]),
+    ];
+    for (name, bytes, wanted) in cases {
+        let seen = check(fresh, &bytes.concat());
+        assert_eq!(seen.events, wanted, "{name}: {}", seen.wrong);
+        let asked = told(&seen.out).iter().filter(|it| it.contains("CONNECT")).count();
+        assert_eq!(asked, 2, "{name}: no other is asked for");
+    }
+    let error = {
+        let mut client = fresh();
+        play(&mut client, &[&begin(1)]);
+        client.end().unwrap_err()
+    };
+    assert_eq!(error.detail, "the connection ended before the upgrade");
+    // What comes to stand carries its messages, and is left behind the first reply.
+    let late = || {
+        let (mut client, mut out) = (fresh(), Vec::new());
+        play(&mut client, &[&[begin(3), accepted(1), accepted(3)].concat()]);
+        assert_eq!((client.room(), client.is_open()), (2, true));
+        (10..12).for_each(|number| client.encode(&Message::new(number, b"hi"), &mut out));
+        client
+    };
+    let said = [frame(DATA, 0, 1, &message("a")), frame(DATA, 0, 3, &message("b"))];
+    let seen = check(late, &said.concat());
+    assert_eq!(seen.events, ["reply 10 0 'a' text", "reply 11 0 'b' text", "leaving"]);
+    let mut client = late();
+    play(&mut client, &[&said[0]]);
+    assert_eq!((client.room(), client.is_open(), client.has_left()), (0, false, false));
+    assert!(client.cancel(11, &mut Vec::new()) && client.has_left());
+}
+
 #[test]
 fn a_message_is_given_up_with_its_stream() {
     let (mut client, mut out) = (asked(), Vec::new());
