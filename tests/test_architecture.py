@@ -24,8 +24,8 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("exchange", "goals", "observation", "plan_grpc", "plan_shape", "plan_traffic"),
-    *("redaction_traffic",),
+    *("exchange", "goals", "observation", "plan_grpc", "plan_publish", "plan_shape"),
+    *("plan_traffic", "redaction_traffic"),
     *("services", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
@@ -38,9 +38,10 @@ LEAF_NEEDS = {
     "observation": set(),
     "redaction_traffic": {"plan_traffic", "redaction"},
     "plan_grpc": set(),
+    "plan_publish": set(),
     "plan_shape": set(),
     "plan_traffic": {"plan_grpc", "plan_shape"},
-    "plan": {"plan_grpc", "plan_shape", "plan_traffic"},
+    "plan": {"plan_grpc", "plan_publish", "plan_shape", "plan_traffic"},
     "snapshot": {"plan", "errors"},
     "words": {"plan"},
     "services": {"errors", "redaction"},

@@ -74,11 +74,13 @@ def test_a_command_line_keeps_its_other_words() -> None:
     words = [
         *("wiretrial", "compare", f"http://h/?token={SECRET}", "-H", f"Authorization: {SECRET}"),
         *(f"--header=X-Api-Key: {SECRET}", f"-HCookie: a={SECRET}", "-H", "Accept: */*"),
+        *("--publish-header", f"Cookie: {SECRET}", f"--publish-header=X-Auth: {SECRET}"),
         *("--header", f"no colon {SECRET}", "-c", "4"),
     ]
     shown = redaction.command(words)
     assert SECRET not in shlex.join(shown)
-    assert (shown[-6:-4], shown[-2:]) == (["-H", "Accept: */*"], ["-c", "4"])
+    assert (shown[7:9], shown[-2:]) == (["-H", "Accept: */*"], ["-c", "4"])
+    assert shown[9:12] == ["--publish-header", "Cookie: ***", "--publish-header=X-Auth: ***"]
     assert redaction.command_line(shlex.join(words)) == shlex.join(shown)
     assert redaction.command([*words, "--keep-secrets"]) == [*words, "--keep-secrets"]
 
@@ -98,6 +100,13 @@ def test_what_a_server_sends_back_is_found() -> None:
         assert secrets.text(f"got {told} here") == f"got {MARK} here"
     assert secrets.text(f"cut off in {SECRET[:7]}…") == f"cut off in {MARK}…"
     assert secrets.text("got nothing") == "got nothing"
+
+
+def test_the_secrets_of_two_requests_are_found_together() -> None:
+    one = Secrets.of("http://h/?token=abcdef", ())
+    other = Secrets.of("http://p/", (("X-Api-Key", "abcdefgh"),))
+    assert (one | other).text("abcdefgh and abcdef") == f"{MARK} and {MARK}"
+    assert one | other == other | one
 
 
 def test_what_lacks_its_secret_is_named() -> None:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from wiretrial.plan_grpc import Grpc, MessageShape
+from wiretrial.plan_publish import Publish
 from wiretrial.plan_shape import Shape
 from wiretrial.plan_traffic import Traffic
 
@@ -444,21 +445,6 @@ class Share(_Part):
     connections: int
     start_monotonic_ns: int | None = None
     awaits_begin: bool = False
-
-
-class Publish(_Part):
-    """Events that are posted to `url` during the load, over a connection of its own.
-
-    Each receiver of the load has to be told each of them once and in order. `rate`: events per
-    second. `settle_ns`: from the begin of the load to the first event. `long_poll`: receivers ask
-    for each event behind the number of the last one.
-    """
-
-    url: str
-    rate: float
-    bytes: int = 64
-    settle_ns: int = 1_000_000_000
-    long_poll: bool = False
 
 
 class Plan(_Part):

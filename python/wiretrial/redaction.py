@@ -47,7 +47,7 @@ _BEGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _INNER_USER = re.compile(r"(?<=://)[^/?#&\s@]+(?=@)")
 """A user name in a URL that is part of another one."""
 _ENDS_SENTENCE = ".,:;!?)"
-_HEADER_FLAGS = ("-H", "--header")
+_HEADER_FLAGS = ("-H", "--header", "--publish-header")
 
 
 def is_secret(name: str) -> bool:
@@ -92,7 +92,7 @@ def command(words: Sequence[str]) -> list[str]:
         flag, equals, value = word.partition("=")
         if shown and shown[-1] in _HEADER_FLAGS:
             shown.append(_line(word))
-        elif equals and flag == "--header":
+        elif equals and flag in _HEADER_FLAGS[1:]:
             shown.append(f"{flag}={_line(value)}")
         elif word.startswith("-H") and len(word) > len("-H"):
             shown.append(f"-H{_line(word.removeprefix('-H'))}")
@@ -148,8 +148,16 @@ class Secrets:
             else:
                 found += Secrets.of(value, ()).values if "//" in value or "?" in value else ()
         forms = {form for one in found if one != MARK for form in _forms(one)}
-        long_enough = (form for form in forms if len(form) >= FEWEST)
-        return cls(tuple(sorted(long_enough, key=lambda one: (-len(one), one))))
+        return cls._ordered(form for form in forms if len(form) >= FEWEST)
+
+    def __or__(self, other: Secrets) -> Secrets:
+        """These and those."""
+        return self._ordered({*self.values, *other.values})
+
+    @classmethod
+    def _ordered(cls, values: Iterable[str]) -> Secrets:
+        """A secret that is part of another one comes behind it."""
+        return cls(tuple(sorted(values, key=lambda one: (-len(one), one))))
 
     def text(self, words: str) -> str:
         """The text without any of them, and without what is cut off within one."""

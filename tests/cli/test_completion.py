@@ -131,7 +131,8 @@ def test_fish_is_told_each_option_on_a_line_of_its_own(wiretrial: Run) -> None:
     told = dict(line.split("\t") for line in done.stdout.splitlines())
     assert list(told) == [
         *("--pattern", "--pacing", "--pack", "--payload", "--proto", "--proto-path"),
-        *("--publish", "--publish-rate", "--publish-size", "--publish-after", "--poller"),
+        *("--publish", "--publish-rate", "--publish-size", "--publish-after", "--publish-header"),
+        "--poller",
     ]
     assert told["--pack"].startswith("Messages per write")
 

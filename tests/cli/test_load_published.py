@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, address_in
+from tests.cli.conftest import Run, address_in, serving
 from tests.cli.test_runs import MEASURED
 from wiretrial.engine import Engine
+
+READER, WRITER = "reader-5d1c7e80", "writer-90ab43f2"
+"""Secrets: of the receivers, and of the requests that publish."""
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +75,60 @@ def test_the_result_has_what_was_published(wiretrial: Run, server: str) -> None:
     assert json.loads(plain.stdout)["published"] is None
 
 
+@contextmanager
+def forwarding(server: str, seen: list[dict[str, str]]) -> Iterator[str]:
+    """Another server, which passes on what is posted to it; its origin. `seen`: header fields."""
+
+    class Forward(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            seen.append(dict(self.headers.items()))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            with closing(http.client.HTTPConnection(server)) as behind:
+                behind.request("POST", "/publish", body)
+                self.send_response(behind.getresponse().status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with serving(Forward) as origin:
+        yield origin
+
+
+def test_another_server_is_sent_no_header_of_the_receivers(
+    wiretrial: Run, server: str, tmp_path: Path
+) -> None:
+    seen: list[dict[str, str]] = []
+    with forwarding(server, seen) as origin:
+        done = wiretrial(
+            *("load", f"http://{server}/subscribe", "--sse", "--hold", "-c", "3", "-d", "2s"),
+            *("-H", f"Authorization: Bearer {READER}", "--publish", f"{origin}/publish"),
+            *("--publish-header", f"X-Api-Key: {WRITER}", "--format", "json", "-o", "it.json"),
+        )
+    assert done.returncode in MEASURED, (done.stdout, done.stderr)
+    assert len(seen) > 5
+    for fields in seen:
+        assert (fields["X-Api-Key"], fields["Content-Type"]) == (WRITER, "text/plain")
+        assert "Authorization" not in fields
+    kept = (tmp_path / "it.json").read_text(encoding="utf-8")
+    assert not any(secret in kept for secret in (READER, WRITER))
+    found = json.loads(kept)
+    assert (found["secrets"], found["published"]["undelivered"]) == ("redacted", 0)
+    assert found["trial"]["plan"]["publish"]["headers"] == [["X-Api-Key", "***"]]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("http://h/", "--publish-rate", "5"), "say where with --publish URL"),
+        (("http://h/", "--publish-header", "A: b"), "say where with --publish URL"),
+        (
+            ("ws://h/", "--publish", "http://h/", "--publish-header", "A"),
+            "--publish-header number 1 is not `Name: value`",
+        ),
         (("http://h/", "--publish", "http://h/"), "hold streams with --sse"),
         (("tcp://h:1", "--publish", "http://h/"), "or ws:// or wss:// without"),
         (("https://h/", "--long-poll", "--publish", "http://h/"), "use --http 1.1"),

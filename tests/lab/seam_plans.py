@@ -29,7 +29,6 @@ from wiretrial.plan import (
     OpenLoop,
     Phases,
     Plan,
-    Publish,
     RandomBurst,
     SequencePayload,
     ShapedContent,
@@ -41,6 +40,7 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
+from wiretrial.plan_publish import Publish
 from wiretrial.plan_shape import (
     Choice,
     Member,
@@ -129,7 +129,9 @@ PLANS = [
         target=Target(url="ws://h/subscribe"),
         load=Load(connections=7, executor=Hold()),
         stop=Stop(duration_ns=10**9),
-        publish=Publish(url="http://h/publish", rate=0.5, bytes=100, settle_ns=10**8),
+        publish=Publish(
+            url="http://h/publish", rate=0.5, bytes=100, settle_ns=10**8, headers=(("A", "b"),)
+        ),
     ),
     Plan(
         target=Target(

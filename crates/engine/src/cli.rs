@@ -204,6 +204,9 @@ pub(crate) struct LoadFlags {
     /// From the begin of the load to the first event; all streams have to be accepted by then.
     #[arg(long, requires = "publish", default_value = "1s", value_parser = duration, value_name = "TIME")]
     pub(crate) publish_after: Nanos,
+    /// HTTP header field of each POST of an event, may be given again. To another origin than the URL's (scheme, host, port) it goes without those of --header; to the same origin those of other names go beside it.
+    #[arg(long = "publish-header", requires = "publish", value_name = "NAME: VALUE")]
+    pub(crate) publish_headers: Vec<String>,
     /// Receivers ask for each event (long polling): GET of the URL with `after=N` in its query, behind the number of what they had last.
     #[arg(long, requires = "publish")]
     pub(crate) long_poll: bool,

@@ -95,14 +95,20 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             spin: flags.spin,
         },
         share: None,
-        publish: flags.publish.as_ref().map(|url| PublishDocument {
-            url: url.clone(),
-            rate: flags.publish_rate,
-            bytes: flags.publish_size,
-            settle_ns: flags.publish_after.0,
-            long_poll: flags.long_poll,
-        }),
+        publish: publish(flags)?,
     })
+}
+
+fn publish(flags: &LoadFlags) -> Result<Option<PublishDocument>, Failed> {
+    let Some(url) = &flags.publish else { return Ok(None) };
+    Ok(Some(PublishDocument {
+        url: url.clone(),
+        rate: flags.publish_rate,
+        bytes: flags.publish_size,
+        settle_ns: flags.publish_after.0,
+        long_poll: flags.long_poll,
+        headers: fields(&flags.publish_headers, "--publish-header")?,
+    }))
 }
 
 fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
@@ -122,7 +128,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             congestion: flags.congestion.map(congestion),
             early_data: flags.early_data,
             method: flags.method.clone(),
-            headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
+            headers: fields(&flags.headers, "--header")?,
             header_profile: flags.header_profile.map(header_profile),
             sse: flags.sse,
         },
@@ -194,12 +200,16 @@ fn deflate(config: DeflateConfig) -> DeflateDocument {
     }
 }
 
-fn split(header: &str) -> Result<(String, String), Failed> {
-    let (name, value) = header.split_once(':').ok_or_else(|| {
-        // What is no field may be a secret that was meant to be one.
-        Failed::Usage("--header: no colon in one of them; e.g. 'Accept: */*'".to_owned())
-    })?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
+/// Header fields as they were given with this flag.
+fn fields(lines: &[String], flag: &str) -> Result<Vec<(String, String)>, Failed> {
+    let split = |line: &String| {
+        let (name, value) = line.split_once(':').ok_or_else(|| {
+            // What is no field may be a secret that was meant to be one.
+            Failed::Usage(format!("{flag}: no colon in one of them; e.g. 'Accept: */*'"))
+        })?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    lines.iter().map(split).collect()
 }
 
 fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {

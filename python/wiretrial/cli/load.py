@@ -178,6 +178,7 @@ def load(
     publish_rate: options_publish.Rate = None,
     publish_size: options_publish.Size = None,
     publish_after: options_publish.After = None,
+    publish_header: options_publish.Headers = None,
     long_poll: options_publish.LongPoll = False,
     method: options.Method = None,
     header: options.Headers = None,
@@ -302,7 +303,8 @@ def load(
             variables=tuple(variable or ()),
             follow=follow,
             published=options_publish.Published(
-                publish, publish_rate, publish_size, publish_after, long_poll
+                *(publish, publish_rate, publish_size, publish_after, long_poll),
+                header=tuple(publish_header or ()),
             ),
         ),
         servers=tuple(server or ()),

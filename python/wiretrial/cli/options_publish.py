@@ -54,6 +54,16 @@ After = Annotated[
         rich_help_panel=screen.LOAD,
     ),
 ]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--publish-header",
+        metavar="'NAME: VALUE'",
+        help="HTTP header of each POST; repeatable. Headers of -H are sent there only if --publish "
+        "has the same scheme, host and port as URL.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
 LongPoll = Annotated[
     bool,
     typer.Option(
@@ -74,13 +84,14 @@ class Published:
     size: str | None = None
     after: str | None = None
     long_poll: bool = False
+    header: tuple[str, ...] = ()
 
     def refuse_without_url(self) -> None:
         """Raises where it is said how to publish, and not where."""
-        how = (self.rate, self.size, self.after, self.long_poll or None)
+        how = (self.rate, self.size, self.after, self.long_poll or None, self.header or None)
         if self.url is None and any(one is not None for one in how):
             raise UsageProblem(
-                "--publish-rate, -size, -after and --long-poll are of what is published",
+                "--publish-rate, -size, -after, -header and --long-poll are of what is published",
                 "say where with --publish URL, or leave them out",
             )
 

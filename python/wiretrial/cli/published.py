@@ -13,7 +13,7 @@ from wiretrial.cli import workload
 from wiretrial.cli.options import STEADY, Asked, HttpVersions, Loop
 from wiretrial.cli.options_publish import Published
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Publish
+from wiretrial.plan_publish import Publish
 from wiretrial.subjects.spec import Protocol
 
 USUAL_RATE: Final = "10"
@@ -35,6 +35,7 @@ def publish_of(typed: Published) -> Publish | None:
         long_poll=typed.long_poll,
         bytes=quantities.size_bytes(typed.size or USUAL_SIZE, "--publish-size"),
         settle_ns=quantities.duration_ns(typed.after or USUAL_AFTER, "--publish-after"),
+        headers=workload.headers_of(typed.header, None, "--publish-header"),
     )
 
 

@@ -137,14 +137,16 @@ def message_of(protocol: Protocol, asked: Asked) -> Message:
     )
 
 
-def headers_of(lines: Sequence[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
-    """Header fields from `Name: value` lines; JSON brings its own type."""
+def headers_of(
+    lines: Sequence[str], json_text: str | None, flag: str = "--header"
+) -> tuple[tuple[str, str], ...]:
+    """Header fields from `Name: value` lines of this flag; JSON brings its own type."""
     fields: list[tuple[str, str]] = []
     for number, line in enumerate(lines, start=1):
         name, colon, value = line.partition(":")
         if not colon or not name.strip() or " " in name.strip():
             # What is no field may be a secret that was meant to be one.
-            raise UsageProblem(f"--header number {number} is not `Name: value`", "write it so")
+            raise UsageProblem(f"{flag} number {number} is not `Name: value`", "write it so")
         fields.append((name.strip(), value.strip()))
     if json_text is not None and not any(name.lower() == "content-type" for name, _ in fields):
         fields.append(("Content-Type", "application/json"))

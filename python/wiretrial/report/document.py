@@ -303,11 +303,14 @@ def _use(use: Use | None) -> dict[str, float | None]:
 
 
 def _secrets(trial: Trial) -> str:
-    """Whether the target above has its secrets: `none`, `redacted` or `kept`."""
+    """Whether what is sent has its secrets: `none`, `redacted` or `kept`."""
     if trial.keeps_secrets:
         return "kept"
-    target = trial.plan.target
-    return "redacted" if redaction.redacted_parts(target.url, target.http.headers) else "none"
+    target, publish = trial.plan.target, trial.plan.publish
+    lacks = redaction.is_redacted(target.url, target.http.headers)
+    if publish is not None:
+        lacks = lacks or redaction.is_redacted(publish.url, publish.headers)
+    return "redacted" if lacks else "none"
 
 
 def _agent(agent: Agent) -> dict[str, Any]:

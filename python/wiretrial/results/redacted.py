@@ -16,7 +16,9 @@ from wiretrial.snapshot import Snapshot, Start, Summary
 
 def secrets_of(plan: Plan) -> Secrets:
     """The secrets that the plan sends."""
-    return Secrets.of(plan.target.url, plan.target.http.headers)
+    asked = Secrets.of(plan.target.url, plan.target.http.headers)
+    publish = plan.publish
+    return asked if publish is None else asked | Secrets.of(publish.url, publish.headers)
 
 
 def http(asked: Http) -> Http:
@@ -31,9 +33,12 @@ def plan(whole: Plan) -> Plan:
     changed: dict[str, object] = {"target": target.model_copy(update=shown)}
     if whole.traffic:
         changed["traffic"] = redaction_traffic.redacted(whole.traffic)
-    if whole.publish:
-        publish_url = redaction.url(whole.publish.url)
-        changed["publish"] = whole.publish.model_copy(update={"url": publish_url})
+    if publish := whole.publish:
+        posted = {
+            "url": redaction.url(publish.url),
+            "headers": redaction.headers(publish.headers),
+        }
+        changed["publish"] = publish.model_copy(update=posted)
     return whole.model_copy(update=changed)
 
 

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from wiretrial.plan import SECURE, Publish
+from wiretrial.plan import SECURE
+from wiretrial.plan_publish import Publish
 from wiretrial.studies.fields import Part
 from wiretrial.subjects.spec import ContractName
 

@@ -77,6 +77,16 @@ fn table_of_wrong_words() {
             "publish.bytes: 10 is outside 33 to 1048576",
         ),
         (
+            &["load", "http://h/", "--sse", "--publish", "http://h/", "--publish-header", "secret"],
+            2,
+            "--publish-header: no colon in one of them",
+        ),
+        (
+            &["load", "http://h/", "--sse", "--publish", "http://h/", "--publish-header", "TE: x"],
+            2,
+            "publish.headers: header ",
+        ),
+        (
             &["load", "http://h/", "--expect", "anything"],
             2,
             "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN",
@@ -158,6 +168,7 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
             vec!["load", "http://h/", "--header-profile", "some"],
             "possible values: constant, partly, unique",
         ),
+        (vec!["load", "http://h/", "--sse", "--publish-header", "A: b"], "--publish <URL>"),
         (vec!["attack", "ws://h/"], "unrecognized subcommand"),
     ] {
         let output = run(&args);

@@ -32,6 +32,11 @@ fn nothing_that_is_printed_holds_a_secret() {
         let said = text(&run(&words).stderr);
         assert!(!said.contains(SECRET), "{said}");
     }
+    let publishing = ["load", "http://h/", "--publish", "http://h/", "--publish-header"];
+    for more in [&[bare.as_str()][..], &[header.as_str(), "--publish-header"][..]] {
+        let said = text(&run(&[&publishing[..], more].concat()).stderr);
+        assert!(!said.is_empty() && !said.contains(SECRET), "{said}");
+    }
     let output = run(&["load", "http://h/", &right]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2));

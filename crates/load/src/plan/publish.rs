@@ -3,6 +3,7 @@
 //! Knows where they are posted, how often, and which loads can hear them; makes the load of who publishes of
 //! that of who hears. Must not know how either is sent.
 
+use wiretrial_proto::http1::{PayloadLength, RequestHead};
 use wiretrial_proto::sse::SHORTEST;
 
 use super::document::{PacingDocument, PublishDocument};
@@ -15,6 +16,9 @@ use crate::clock::Nanos;
 /// Data of an event at most, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 const MOST_PER_SECOND: f64 = 100_000.0;
+/// Fields that are about what a receiver asks for, and not about what is posted.
+const OF_RECEIVERS: [&str; 2] = ["accept", CONTENT_TYPE];
+const CONTENT_TYPE: &str = "content-type";
 
 /// Who publishes, where and how often.
 #[derive(Debug, Clone)]
@@ -128,7 +132,8 @@ impl Plan {
     }
 }
 
-/// To whom events are posted: as who hears them asks for them, where nothing else is said.
+/// To whom events are posted: as who hears them asks for them, where nothing else is said. Fields of who hears them go
+/// along to the same origin only, since one of them may be a secret.
 fn publisher(
     document: &PublishDocument,
     heard: &Target,
@@ -138,8 +143,12 @@ fn publisher(
     if url.scheme != Scheme::Http || url.grpc {
         return wrong("publish.url: events are posted; use http:// or https://");
     }
-    let is_same_host = url.host == heard.url.host;
+    let own = &document.headers;
+    RequestHead::new("POST", "/", "localhost", own, false, PayloadLength::None)
+        .map_err(|error| PlanError(format!("publish.headers: {error}")))?;
+    let is_same_host = url.host.eq_ignore_ascii_case(&heard.url.host);
     let is_same = is_same_host && url.port == heard.url.port;
+    let is_same_origin = is_same && url.secure == heard.url.secure;
     let tls = url.secure.then(|| match &heard.tls {
         Some(tls) if is_same_host => tls.clone(),
         // Its certificate has its own name.
@@ -151,11 +160,7 @@ fn publisher(
             resumption: true,
         },
     });
-    let mut headers = heard.headers.clone();
-    headers.retain(|(name, _)| {
-        !["accept", "content-type"].contains(&name.to_ascii_lowercase().as_str())
-    });
-    headers.push(("Content-Type".to_owned(), "text/plain".to_owned()));
+    let headers = fields(own, if is_same_origin { &heard.headers } else { &[] });
     Ok(Target {
         addresses: if is_same { heard.addresses.clone() } else { Vec::new() },
         sources: heard.sources.clone(),
@@ -181,13 +186,28 @@ fn publisher(
     })
 }
 
+/// The fields of each post: those of its own, and those of who hears it that have another name.
+fn fields(own: &[(String, String)], heard: &[(String, String)]) -> Vec<(String, String)> {
+    let is_own = |name: &str| own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let is_left_out = |name: &str| {
+        is_own(name) || OF_RECEIVERS.iter().any(|other| other.eq_ignore_ascii_case(name))
+    };
+    let kept = heard.iter().filter(|(name, _)| !is_left_out(name));
+    let mut headers: Vec<_> = kept.cloned().collect();
+    if !is_own(CONTENT_TYPE) {
+        headers.push(("Content-Type".to_owned(), "text/plain".to_owned()));
+    }
+    headers.extend_from_slice(own);
+    headers
+}
+
 fn wrong<T>(what: impl Into<String>) -> Result<T, PlanError> {
     Err(PlanError(what.into()))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -225,6 +245,63 @@ mod tests {
             assert_eq!(target.addresses.len(), addresses, "{url}");
         }
         assert!(posted("http://hear/publish", None).tls.is_none());
+    }
+
+    /// The fields with which events are posted to `url`, where who hears them asks for `heard` with a token.
+    fn posted_with(heard: &str, url: &str, own: &Value) -> Result<String, PlanError> {
+        let document = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": heard,
+                "http": {
+                    "sse": heard.starts_with("http"),
+                    "headers": [["Authorization", "Bearer t"], ["accept", "a/b"], ["X-Room", "7"]],
+                },
+            },
+            "load": {"connections": 1, "executor": {"kind": "hold"}},
+            "stop": {"duration_ns": 5_000_000_000_u64},
+            "publish": {"url": url, "rate": 10.0, "headers": own},
+        });
+        let plan = Plan::from_json(&document.to_string())?;
+        let headers = plan.of_publisher().expect("somebody publishes").target.headers;
+        let lines: Vec<_> =
+            headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        Ok(lines.join(", "))
+    }
+
+    #[test]
+    fn fields_of_receivers_are_posted_to_their_own_origin_alone() {
+        let both = "Authorization: Bearer t, X-Room: 7, Content-Type: text/plain";
+        for (heard, url, fields) in [
+            ("http://hear:8080/subscribe", "http://hear:8080/publish", both),
+            ("ws://hear:8080/subscribe", "http://HEAR:8080/publish", both),
+            ("wss://hear/subscribe", "https://hear:443/publish", both),
+            ("http://hear:8080/subscribe", "http://hear:8081/publish", "Content-Type: text/plain"),
+            ("http://hear:8080/subscribe", "https://hear:8080/publish", "Content-Type: text/plain"),
+            ("http://hear:8080/subscribe", "http://post:8080/publish", "Content-Type: text/plain"),
+        ] {
+            let posted = posted_with(heard, url, &json!([])).expect("a plan");
+            assert_eq!(posted, fields, "{heard} {url}");
+        }
+    }
+
+    #[test]
+    fn fields_of_a_post_take_the_place_of_those_of_receivers() {
+        let own = json!([["authorization", "Basic x"], ["content-type", "application/json"]]);
+        let heard = "http://hear/subscribe";
+        for (url, fields) in [
+            (
+                "http://hear/publish",
+                "X-Room: 7, authorization: Basic x, content-type: application/json",
+            ),
+            ("http://post/publish", "authorization: Basic x, content-type: application/json"),
+        ] {
+            assert_eq!(posted_with(heard, url, &own).expect("a plan"), fields, "{url}");
+        }
+        let own = json!([["Content-Length", "5"]]);
+        let error = posted_with(heard, heard, &own).expect_err("it is ours").to_string();
+        assert!(error.starts_with("publish.headers: header "), "{error}");
     }
 
     #[test]

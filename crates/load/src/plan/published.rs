@@ -29,6 +29,10 @@ pub struct PublishDocument {
     /// hold streams of events or WebSockets.
     #[serde(default)]
     pub long_poll: bool,
+    /// Header fields of each of these requests. Where `url` is of the target's origin (scheme, host and port; `ws` counts
+    /// as `http`), the target's own go beside them, but for those of the same name; else they go alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
 }
 
 fn usual_bytes() -> u64 {

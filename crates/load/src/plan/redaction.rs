@@ -31,6 +31,8 @@ const PARTS: [&str; 13] = [
 const WHOLE: [&str; 4] = ["code", "pass", "pin", "sid"];
 /// Names that look so, and hold none.
 const PUBLIC: [&str; 3] = ["www-authenticate", "idempotency-key", "sec-websocket-key"];
+/// Options whose values are header fields; the short one may have its value behind it.
+const HEADER_FLAGS: [&str; 3] = ["-H", "--header", "--publish-header"];
 /// Letters of a secret that is looked for where nothing says that it is one.
 const FEWEST: usize = 4;
 
@@ -66,17 +68,19 @@ pub fn url(address: &str) -> String {
     without_inner_users(&shown, place.len())
 }
 
-/// The words of a command line: their URLs, and the values of `-H` and `--header`, without secrets.
+/// The words of a command line: their URLs, and the values of `-H`, `--header` and `--publish-header`, without secrets.
 #[must_use]
 pub fn command(words: &[String]) -> Vec<String> {
     let mut follows = false;
     let mut shown = Vec::new();
     for word in words {
-        let is_flag = word == "-H" || word == "--header";
+        let is_flag = HEADER_FLAGS.contains(&word.as_str());
         shown.push(if follows {
             line(word).into_owned()
-        } else if let Some(value) = word.strip_prefix("--header=") {
-            format!("--header={}", line(value))
+        } else if let Some((flag, value)) =
+            word.split_once('=').filter(|(flag, _)| flag.len() > 2 && HEADER_FLAGS.contains(flag))
+        {
+            format!("{flag}={}", line(value))
         } else if let Some(value) = word.strip_prefix("-H").filter(|value| !value.is_empty()) {
             format!("-H{}", line(value))
         } else if word.contains('?') || word.contains("//") {
@@ -270,6 +274,9 @@ mod tests {
             "x",
             "-H",
             "Accept: */*",
+            "--publish-header",
+            "Cookie: x",
+            "--publish-header=X-Api-Key: x",
             "-c",
             "4",
         ];
@@ -277,7 +284,8 @@ mod tests {
         assert_eq!(
             command(&words).join(" "),
             "load http://h/?token=*** -H Authorization: *** --header=Cookie: *** -HX-Api-Key: *** \
-             -H *** -H Accept: */* -c 4"
+             -H *** -H Accept: */* --publish-header Cookie: *** \
+             --publish-header=X-Api-Key: *** -c 4"
         );
     }
 

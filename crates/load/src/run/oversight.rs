@@ -85,16 +85,14 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
             let expected = published.counters.ok * published.receivers;
             Published { undelivered: expected.saturating_sub(summary.counters.ok), ..published }
         });
-        let heard = secrets(plan);
+        let mut known = vec![secrets(plan)];
+        known.extend(plan.of_publisher().map(|own| secrets(&own)));
         let routes = summary.traffic.iter_mut().flat_map(|all| &mut all.routes);
         let excerpts = routes.flat_map(|route| route.examples.values_mut());
-        for excerpt in excerpts.chain(summary.examples.values_mut()) {
-            *excerpt = heard.hidden_in(excerpt);
-        }
-        if let (Some(published), Some(own)) = (&mut summary.published, plan.of_publisher()) {
-            let posted = secrets(&own);
-            for excerpt in published.examples.values_mut() {
-                *excerpt = posted.hidden_in(excerpt);
+        let published = summary.published.iter_mut().flat_map(|it| it.examples.values_mut());
+        for excerpt in excerpts.chain(summary.examples.values_mut()).chain(published) {
+            for secrets in &known {
+                *excerpt = secrets.hidden_in(excerpt);
             }
         }
         emit.emit(&Snapshot::Summary(summary.clone()))?;
