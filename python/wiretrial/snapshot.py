@@ -346,14 +346,25 @@ class Published(_Part):
     """Events that were published while the receivers of a load were held.
 
     `counters` and `histograms` are of the connection that published; their `ok` are events that
-    the server has taken. `undelivered`: copies of these that did not come right.
+    the server has taken. `undelivered`: copies of these that did not come right. `unconfirmed`:
+    copies that did not come of the other events, which it may have taken or not; earlier engines
+    counted them as `missing`.
     """
 
     receivers: int
     counters: Counters
     undelivered: int
+    unconfirmed: int = 0
     examples: dict[str, str] = Field(default_factory=dict)
     histograms: dict[str, str] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_none_unconfirmed(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As it was before they were told apart, where there are none."""
+        written: dict[str, Any] = write(self)
+        if not self.unconfirmed:
+            written.pop("unconfirmed", None)
+        return written
 
 
 class Summary(_Part):

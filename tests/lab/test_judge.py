@@ -20,6 +20,7 @@ from wiretrial.snapshot import (
     Generator,
     Interval,
     Lobby,
+    Published,
     TrafficFigures,
 )
 from wiretrial.studies import judge
@@ -78,6 +79,21 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
     found = judge.judge([interval(0)], failed, WINDOW, CLOSED, known(0.99))
     assert found.verdict == "invalid"
     assert found.evidence.startswith("10 mismatch of 1,000 requests failed")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "verdict"), [(0.0, "invalid"), (0.019, "invalid"), (0.02, "valid")]
+)
+def test_events_that_were_not_published_count_as_any_that_failed(
+    allowed: float, verdict: Verdict
+) -> None:
+    posted = summary(ok=98, errors={"status": 2}).counters
+    published = Published(receivers=10, counters=posted, undelivered=0, unconfirmed=20)
+    whole = summary(ok=980).model_copy(update={"published": published})
+    found = judge.judge([interval(0)], whole, WINDOW, CLOSED, known(0.99, allowed_errors=allowed))
+    assert found.verdict == verdict
+    words = "2 status of 100 published events failed (2 %)"
+    assert found.evidence.startswith(words) == (verdict == "invalid")
 
 
 @pytest.mark.parametrize(

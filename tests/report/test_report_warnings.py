@@ -14,7 +14,7 @@ from wiretrial import warnings
 from wiretrial.plan import Congestion, GeneratorSettings, Http
 from wiretrial.results.model import BY_COST, Judgement, Machine, Trial, Window
 from wiretrial.results.observation import EmulatedLink, Isolation
-from wiretrial.snapshot import Blocked, Connections, Generator
+from wiretrial.snapshot import Blocked, Connections, Counters, Generator, Published
 from wiretrial.warnings import CATALOGUE, Code
 
 MS = 1_000_000
@@ -84,6 +84,10 @@ def test_counters(trial: Trial) -> None:
     assert limits == ["connect-failures", "generator-limits"]
     assert codes(summary(trial, end="interrupted")) == ["partial"]
     assert codes(summary(trial, disturbed_intervals=2)) == ["disturbed"]
+    posted = Counters(sent=9, ok=8, errors={"status": 1})
+    published = Published(receivers=5, counters=posted, undelivered=0)
+    (found,) = warnings.of_trial(summary(trial, published=published))
+    assert found.message.startswith("1 of 9 events could not be published (")
 
 
 def test_judgement_and_window(trial: Trial) -> None:

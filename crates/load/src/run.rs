@@ -84,7 +84,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
     let started_unix_ns = realtime_ns();
     let setup = Arc::new(prepare(plan, None, &clock, started_unix_ns, control, true)?);
     rehearse(&setup, &clock, control)?;
-    let publisher = publisher(&setup.plan, clock, started_unix_ns, control)?;
+    let publisher = publisher(&setup, clock, started_unix_ns, control)?;
     emit.emit(&Snapshot::Start(start(&setup)))?;
 
     let mut crew = Crew::default();
@@ -333,7 +333,10 @@ fn oversee(
         }
     }
     if let Some(publishing) = crew.publishing.take() {
-        oversight.hear_of(publishing.end()?);
+        let published = publishing.end()?;
+        // All of them have heard and said what they ever will.
+        let unconfirmed_came = setup.reach.as_ref().map_or(0, |reach| reach.unconfirmed_came());
+        oversight.hear_of(published, unconfirmed_came);
     }
     oversight.conclude()
 }

@@ -140,6 +140,7 @@ def _published(summary: Summary) -> dict[str, Any] | None:
     return {
         "receivers": one.receivers,
         "undelivered": one.undelivered,
+        "unconfirmed": one.unconfirmed,
         "sent": one.counters.sent,
         "ok": one.counters.ok,
         "errors": dict(one.counters.errors),

@@ -250,9 +250,10 @@ def _published(one: Published) -> str:
     """`1,200 events to 1,000 receivers  errors 0  waiting 0  undelivered 0`."""
     errors = sum(one.counters.errors.values())
     late = one.counters.waiting + one.counters.dropped
+    unknown = f"  unconfirmed {one.unconfirmed:,}" if one.unconfirmed else ""
     return (
         f"{one.counters.ok:,} events to {one.receivers:,} receivers  errors {errors:,}  "
-        f"waiting {late:,}  undelivered {one.undelivered:,}"
+        f"waiting {late:,}  undelivered {one.undelivered:,}{unknown}"
     )
 
 

@@ -223,6 +223,7 @@ def _problem(
         return failures.words
     counters = summary.counters
     lost = _of_copies(counters.deliveries) or _of_lobby(counters.lobby)
+    lost = lost or _of_events(summary, known.allowed_errors)
     if lost:
         return lost
     if summary.end == "interrupted":
@@ -313,6 +314,18 @@ def _of_copies(copies: Deliveries) -> str | None:
 def _of_lobby(told: Lobby) -> str | None:
     listed = ", ".join(_lost(told, "that contradict themselves"))
     return f"snapshots of the lobby: {listed}, beside {told.ok:,} right ones" if listed else None
+
+
+def _of_events(summary: Summary, allowed: float) -> str | None:
+    """Events that could not be published, where they are more than may fail."""
+    if summary.published is None:
+        return None
+    counters = summary.published.counters
+    errors = Counter({name: n for name, n in counters.errors.items() if n})
+    share = errors.total() / max(counters.sent, 1)
+    if share <= allowed:
+        return None
+    return f"{_listed(errors)} of {counters.sent:,} published events failed ({_percent(share)})"
 
 
 def _lost(told: Deliveries | Lobby, wrong: str) -> list[str]:

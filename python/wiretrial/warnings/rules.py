@@ -87,6 +87,14 @@ def _errors(trial: Trial) -> Iterator[Warning]:
             f"{sum(errors.values()):,} of {trial.summary.counters.sent:,} {what.many} failed "
             f"({_classes(errors)})",
         )
+    if published := trial.summary.published:
+        failed = {name: n for name, n in published.counters.errors.items() if n}
+        if failed:
+            yield warn(
+                Code.ERRORS,
+                f"{sum(failed.values()):,} of {published.counters.sent:,} events could not be "
+                f"published ({_classes(failed)})",
+            )
 
 
 def _connect_failures(trial: Trial) -> Iterator[Warning]:

@@ -34,6 +34,7 @@ mod long;
 mod order;
 #[path = "../common/outcome.rs"]
 mod outcome;
+mod posted;
 mod published;
 #[path = "../common/rig.rs"]
 mod rig;

@@ -16,7 +16,7 @@ const RECEIVERS: u32 = 7;
 const SCHEMES: [&str; 7] = ["http", "https", "ws", "wss", "http+poll", "https+poll", "socketio+ws"];
 
 /// Those who hear what is published 100 times a second, for so many milliseconds from the begin of the load on.
-fn plan(rig: &Rig, scheme: &str, ms: u64) -> Value {
+pub(crate) fn plan(rig: &Rig, scheme: &str, ms: u64) -> Value {
     let (scheme, polls) = match scheme.strip_suffix("+poll") {
         Some(scheme) => (scheme, true),
         None => (scheme, false),
@@ -44,7 +44,7 @@ fn plan(rig: &Rig, scheme: &str, ms: u64) -> Value {
     plan
 }
 
-fn published(outcome: &Outcome) -> &Published {
+pub(crate) fn published(outcome: &Outcome) -> &Published {
     outcome.summary.published.as_ref().expect("something was to be published")
 }
 

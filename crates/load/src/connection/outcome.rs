@@ -148,22 +148,30 @@ pub(super) fn judge<W: Witness>(
         recorder.status(reply.status);
         is_late = calls.is_late(elapsed);
     }
-    if is_late {
+    let has_failed = if is_late {
         recorder.failure(Class::Deadline, elapsed);
         recorder.example(Class::Deadline, || late(elapsed, reply.status));
+        true
     } else if expected.status.is_some_and(|status| status != reply.status) {
         recorder.failure(Class::Status, elapsed);
         let is_call = expected.calls.is_some();
         recorder.example(Class::Status, || status(reply.status, is_call));
+        true
     } else if let Err(mismatch) = content {
         recorder.failure(Class::Mismatch, elapsed);
         recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
+        true
     } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
         recorder.failure(Class::Mismatch, elapsed);
         recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
+        true
     } else {
         let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
         received.right(timeline, 1, recorder, expected.open_loop);
+        false
+    };
+    if has_failed {
+        payloads.failed(number);
     }
     if reply.last {
         received.ending = Some(Ending::Orderly("server"));

@@ -276,6 +276,7 @@ impl Connection {
         let is_late = expected.calls.is_some_and(|calls| calls.is_late(elapsed));
         let class = if is_late { Class::Deadline } else { Class::from(error.class) };
         expected.recorder.failure(class, elapsed);
+        expected.payloads.failed(pending.number);
         expected.witness.failed(pending.number, (class, error.to_string()), expected.recorder);
     }
 

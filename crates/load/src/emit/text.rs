@@ -233,16 +233,21 @@ fn copies(out: &mut impl Write, counters: &Counters) -> io::Result<()> {
 
 /// What was published, and how much of it did not come.
 fn events(out: &mut impl Write, published: &Published) -> io::Result<()> {
-    let Published { receivers, counters, undelivered, examples, .. } = published;
+    let Published { receivers, counters, undelivered, unconfirmed, examples, .. } = published;
     writeln!(
         out,
-        "  published      sent {}  ok {}  errors {}  waiting {}  receivers {}  undelivered {}",
+        "  published      sent {}  ok {}  errors {}  waiting {}  receivers {}  undelivered {}{}",
         grouped(counters.sent),
         grouped(counters.ok),
         grouped(errors(counters)),
         grouped(counters.waiting + counters.dropped),
         grouped(*receivers),
-        grouped(*undelivered)
+        grouped(*undelivered),
+        if *unconfirmed > 0 {
+            format!("  unconfirmed {}", grouped(*unconfirmed))
+        } else {
+            String::new()
+        }
     )?;
     for (class, count) in &counters.errors {
         let example = examples.get(class).map_or("", String::as_str);

@@ -434,6 +434,10 @@ pub struct Published {
     /// Copies of the events that the server has taken which did not come right: those that are counted as errors of the
     /// load, and those that had not come at its end.
     pub undelivered: u64,
+    /// Copies that did not come right of the other events: their requests failed or were not answered, so that the server
+    /// may have taken them or not. They are no errors of the load; left out where there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unconfirmed: u64,
     /// The first excerpt per error class of who publishes.
     pub examples: BTreeMap<String, String>,
     /// Histograms of who publishes by metric name, HdrHistogram V2 compressed, base64.

@@ -22,8 +22,8 @@ pub(crate) struct Oversight<'r, M, E> {
     merge: Merge<M>,
     /// Workers whose connections stand.
     connected: u32,
-    /// What was published beside the load.
-    published: Option<Published>,
+    /// What was published beside the load, and how many copies came right of events that were not confirmed.
+    published: Option<(Published, u64)>,
 }
 
 impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
@@ -69,9 +69,10 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
         Ok(used)
     }
 
-    /// This was published while the streams of the load told it.
-    pub(crate) fn hear_of(&mut self, published: Published) {
-        self.published = Some(published);
+    /// This was published while the streams of the load told it, and so many copies came right of events that were not
+    /// confirmed.
+    pub(crate) fn hear_of(&mut self, published: Published, unconfirmed_came: u64) {
+        self.published = Some((published, unconfirmed_came));
     }
 
     /// Emits the summary.
@@ -81,10 +82,7 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
     pub(crate) fn conclude(self) -> Result<Summary, RunError> {
         let Self { plan, control, emit, merge, published, .. } = self;
         let mut summary = merge.summary(control.is_stopping(), control.signal());
-        summary.published = published.map(|published| {
-            let expected = published.counters.ok * published.receivers;
-            Published { undelivered: expected.saturating_sub(summary.counters.ok), ..published }
-        });
+        summary.published = published.map(|(published, came)| balanced(published, &summary, came));
         let mut known = vec![secrets(plan)];
         known.extend(plan.of_publisher().map(|own| secrets(&own)));
         let routes = summary.traffic.iter_mut().flat_map(|all| &mut all.routes);
@@ -112,6 +110,19 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
             self.control.set_begin(begin);
         }
         Ok(())
+    }
+}
+
+/// The same, with the copies that did not come right: of the events that were confirmed, and of the others, of which so
+/// many came.
+fn balanced(published: Published, summary: &Summary, unconfirmed_came: u64) -> Published {
+    let (receivers, counters) = (published.receivers, &published.counters);
+    let unconfirmed = counters.sent.saturating_sub(counters.ok) * receivers;
+    let confirmed_came = summary.counters.ok.saturating_sub(unconfirmed_came);
+    Published {
+        undelivered: (counters.ok * receivers).saturating_sub(confirmed_came),
+        unconfirmed: unconfirmed.saturating_sub(unconfirmed_came),
+        ..published
     }
 }
 

@@ -26,19 +26,21 @@ type Failed = (Class, String);
 /// Somebody who publishes.
 pub(super) struct Publishing(JoinHandle<Result<Published, Failed>>);
 
-/// Makes ready who publishes beside this plan, and proves by one event, which nobody hears, that it can; none: nobody
+/// Makes ready who publishes beside this load, and proves by one event, which nobody hears, that it can; none: nobody
 /// is to.
 ///
 /// # Errors
 /// What was wrong.
 pub(super) fn publisher(
-    plan: &Plan,
+    heard: &Setup,
     clock: Monotonic,
     started_unix_ns: u64,
     control: &Control,
 ) -> Result<Option<Arc<Setup>>, Refusal> {
-    let Some(own) = plan.of_publisher() else { return Ok(None) };
-    prepare(own, None, &clock, started_unix_ns, control, true).map(|setup| Some(Arc::new(setup)))
+    let Some(own) = heard.plan.of_publisher() else { return Ok(None) };
+    let setup = prepare(own, None, &clock, started_unix_ns, control, true)?;
+    // Who hears them has to know which of them were not confirmed.
+    Ok(Some(Arc::new(Setup { reach: heard.reach.clone(), ..setup })))
 }
 
 impl Publishing {
@@ -130,6 +132,7 @@ fn publish(
         sum.hear(&reports, &give_back);
     }
     sum.hear(&reports, &give_back);
+    worker.leave_in_flight();
     Ok(sum.published())
 }
 
@@ -161,6 +164,7 @@ impl Sum {
             receivers: 0,
             counters: self.recorder.counters(self.in_flight, self.waiting, self.dropped),
             undelivered: 0,
+            unconfirmed: 0,
             examples: self.recorder.examples(),
             histograms: self.recorder.encoded_histograms(),
         }

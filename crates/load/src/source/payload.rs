@@ -1,5 +1,7 @@
 //! The payload of each message, by its sequence number.
 
+use std::sync::Arc;
+
 use wiretrial_proto::Fill;
 
 use super::headers::Numbers;
@@ -13,6 +15,7 @@ use super::told::Told;
 use crate::clock::Nanos;
 use crate::plan::grpc::Pace;
 use crate::plan::{PayloadPlan, Target};
+use crate::reach::Reach;
 
 /// Payloads by sequence number. Each worker has its own, since the bytes are written in place.
 #[derive(Debug, Clone)]
@@ -106,6 +109,23 @@ impl Payloads {
             told.begin_at(origin);
         }
         self
+    }
+
+    /// The same; where they are events, it is said here which of them were not confirmed.
+    #[must_use]
+    pub(crate) fn confirmed_to(mut self, reach: Arc<Reach>) -> Self {
+        if let Kind::Told(told) = &mut self.kind {
+            told.confirm_to(reach);
+        }
+        self
+    }
+
+    /// The message with this number has failed: of an event nobody knows whether it was taken.
+    #[cold]
+    pub(crate) fn failed(&self, number: u64) {
+        if let Kind::Told(told) = &self.kind {
+            told.not_confirmed(number);
+        }
     }
 
     /// The messages that are encoded next were due at this instant, which events say.

@@ -2,9 +2,12 @@
 //!
 //! Knows the monotonic clock's reading at offset 0 of the run. Must not know who hears them.
 
+use std::sync::Arc;
+
 use wiretrial_proto::sse::NumberedEvent;
 
 use crate::clock::Nanos;
+use crate::reach::Reach;
 
 /// Events of one size, written in place.
 #[derive(Debug, Clone)]
@@ -14,18 +17,32 @@ pub(super) struct Told {
     origin: u64,
     /// When the next one was due, on that clock.
     due_ns: u64,
+    /// Where it is said which of them were not confirmed; none: nobody asks.
+    reach: Option<Arc<Reach>>,
     text: Vec<u8>,
 }
 
 impl Told {
     /// Events of so many bytes, stamped from offset 0 on.
     pub(super) fn new(size: usize) -> Self {
-        Self { size, origin: 0, due_ns: 0, text: Vec::with_capacity(size) }
+        Self { size, origin: 0, due_ns: 0, reach: None, text: Vec::with_capacity(size) }
     }
 
     /// They are stamped on a clock that said so at offset 0.
     pub(super) fn begin_at(&mut self, origin: u64) {
         self.origin = origin;
+    }
+
+    /// It is said here which of them were not confirmed.
+    pub(super) fn confirm_to(&mut self, reach: Arc<Reach>) {
+        self.reach = Some(reach);
+    }
+
+    /// Nobody knows whether the event with this number was taken.
+    pub(super) fn not_confirmed(&self, number: u64) {
+        if let Some(reach) = &self.reach {
+            reach.not_confirmed(number);
+        }
     }
 
     /// What is written from now on was due at this instant.

@@ -253,6 +253,7 @@ impl<M: Machine> Worker<M> {
 
     pub(super) fn fail_in_flight(&mut self, index: u32, class: Class, now: Nanos) {
         self.part_streams(index, now);
+        self.in_flight_failed(index);
         let pack = self.setup.plan.load.pack;
         let connection = &mut self.connections[index as usize];
         self.tally.end(connection.ledger.len() as u64);

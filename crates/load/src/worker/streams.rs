@@ -1,4 +1,5 @@
-//! Streams of events: when their places are free again, and which have told nothing for too long.
+//! Streams of events: when their places are free again, and which have told nothing for too long. Of who publishes: which
+//! events were not confirmed.
 //!
 //! Knows instants and connections. Must not know what a stream tells.
 
@@ -23,7 +24,11 @@ pub(super) fn payloads<M: Machine>(setup: &Setup, clock: &M) -> Payloads {
         return payloads.talking(pace);
     }
     if let PayloadPlan::Event(_) = target.payload {
-        return payloads.stamped_from(clock.identity().1);
+        let payloads = payloads.stamped_from(clock.identity().1);
+        return match &setup.reach {
+            Some(reach) => payloads.confirmed_to(Arc::clone(reach)),
+            None => payloads,
+        };
     }
     if !setup.plan.hears_events() {
         return payloads;
@@ -71,6 +76,17 @@ impl<M: Machine> Worker<M> {
         let Some(streams) = self.payloads.streams() else { return };
         let ledger = &self.connections[index as usize].ledger;
         ledger.for_each(|pending| streams.part(pending.number, now));
+    }
+
+    /// What is in flight on a connection fails with it.
+    pub(super) fn in_flight_failed(&self, index: u32) {
+        let ledger = &self.connections[index as usize].ledger;
+        ledger.for_each(|pending| self.payloads.failed(pending.number));
+    }
+
+    /// The worker is done: what is in flight is never answered.
+    pub(crate) fn leave_in_flight(&self) {
+        (0..self.share.connections).for_each(|index| self.in_flight_failed(index));
     }
 
     /// Fails the streams of a connection that have told nothing for too long. An ending: the connection
