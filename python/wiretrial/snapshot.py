@@ -256,7 +256,8 @@ class Counters(_Part):
     """Messages. Over a whole run: sent = ok + the sum of errors + in_flight.
 
     `statuses`: replies of gRPC by the name of their status, right ones too. `messages`: those of
-    replies that came whole, where a side streams.
+    replies that came whole, where a side streams. `empty_polls`: long polls that were answered
+    without an event; None where receivers do not poll, and of earlier engines.
     """
 
     sent: int = 0
@@ -268,16 +269,19 @@ class Counters(_Part):
     deliveries: Deliveries = Field(default_factory=Deliveries)
     lobby: Lobby = Field(default_factory=Lobby)
     greetings: int = 0
+    empty_polls: int | None = None
     statuses: dict[str, int] = Field(default_factory=dict)
     messages: int = 0
 
     @model_serializer(mode="wrap")
-    def _without_calls(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """As it was before there was gRPC, where there is none."""
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As it was before there were calls of gRPC and polls, where there are none."""
         written: dict[str, Any] = write(self)
         for name in ("statuses", "messages"):
             if not getattr(self, name):
                 written.pop(name, None)
+        if self.empty_polls is None:
+            written.pop("empty_polls", None)
         return written
 
 

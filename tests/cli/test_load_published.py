@@ -6,10 +6,12 @@ import http.client
 import json
 import re
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -19,6 +21,7 @@ from wiretrial.engine import Engine
 
 READER, WRITER = "reader-5d1c7e80", "writer-90ab43f2"
 """Secrets: of the receivers, and of the requests that publish."""
+LONGEST_POLL_S = 0.05
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,7 @@ def test_each_copy_is_verified_and_the_last_one_timed(
     found = re.search(r"published (\d+) events to 20 receivers errors 0 .* undelivered 0 ", said)
     assert found is not None, said
     assert int(found[1]) > 20
+    assert ("empty polls 0 answered without an event" in said) == ("--long-poll" in flags)
 
 
 def test_the_result_has_what_was_published(wiretrial: Run, server: str) -> None:
@@ -69,6 +73,7 @@ def test_the_result_has_what_was_published(wiretrial: Run, server: str) -> None:
     assert (one["receivers"], one["undelivered"], one["errors"]) == (10, 0, {})
     assert found["totals"]["ok"] == 10 * one["ok"]
     assert not any(found["totals"]["errors"].values())
+    assert found["empty_polls"] is None
     assert found["reach_time"]["count"] > 0
     assert one["response_time"]["count"] == one["ok"]
     plain = wiretrial("load", f"http://{server}/message", "-n", "10", "--format", "json")
@@ -118,6 +123,59 @@ def test_another_server_is_sent_no_header_of_the_receivers(
     found = json.loads(kept)
     assert (found["secrets"], found["published"]["undelivered"]) == ("redacted", 0)
     assert found["trial"]["plan"]["publish"]["headers"] == [["X-Api-Key", "***"]]
+
+
+@contextmanager
+def polled() -> Iterator[str]:
+    """A server that has long polls wait for a short while; its origin."""
+    events: list[str] = []
+    changed = threading.Condition()
+
+    class Polled(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            event = self.rfile.read(int(self.headers["Content-Length"]))
+            with changed:
+                events.append(event.decode())
+                changed.notify_all()
+            self.answer("")
+
+        def do_GET(self) -> None:
+            after = parse_qs(urlsplit(self.path).query).get("after")
+            with changed:
+                known = int(after[0]) if after else len(events)
+                changed.wait_for(lambda: len(events) > known, LONGEST_POLL_S if after else 0)
+                told = {"last": len(events), "events": events[known:]}
+            self.answer(json.dumps(told))
+
+        def answer(self, text: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with serving(Polled) as origin:
+        yield origin
+
+
+def test_polls_that_bring_nothing_are_counted(wiretrial: Run) -> None:
+    with polled() as origin:
+        done = wiretrial(
+            *("load", f"{origin}/next", "--long-poll", "--hold", "-c", "3", "-d", "2s"),
+            *("--publish", f"{origin}/publish", "--publish-rate", "4", "--format", "json"),
+        )
+    assert done.returncode in MEASURED, (done.stdout, done.stderr)
+    found = json.loads(done.stdout)
+    published = found["published"]
+    assert published["ok"] > 0
+    assert (published["undelivered"], published["unconfirmed"]) == (0, 0)
+    assert found["totals"]["ok"] == 3 * published["ok"]
+    # Each waits for a twentieth of a second at most, and most of them for nothing.
+    assert found["empty_polls"] > found["totals"]["ok"]
 
 
 @pytest.mark.parametrize(

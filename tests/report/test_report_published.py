@@ -36,6 +36,18 @@ def test_copies_of_events_that_were_not_confirmed_are_told_apart() -> None:
     assert load_json(publishing())["published"]["unconfirmed"] == 0
 
 
+def test_empty_polls_are_told_where_there_are_polls() -> None:
+    made = publishing()
+    assert "empty polls" not in dict(rows(made))
+    assert load_json(made)["empty_polls"] is None
+    for count in (0, 1234):
+        counters = made.summary.counters.model_copy(update={"empty_polls": count})
+        summary = made.summary.model_copy(update={"counters": counters})
+        polling = made.model_copy(update={"summary": summary})
+        assert dict(rows(polling))["empty polls"] == f"{count:,} answered without an event"
+        assert load_json(polling)["empty_polls"] == count
+
+
 def test_a_record_from_before_is_read_and_written_as_it_was() -> None:
     old: dict[str, Any] = {
         "receivers": 5,
@@ -44,8 +56,9 @@ def test_a_record_from_before_is_read_and_written_as_it_was() -> None:
         "examples": {},
         "histograms": {},
     }
+    assert "empty_polls" not in old["counters"]
     read = Published.model_validate(old)
-    assert read.unconfirmed == 0
+    assert (read.unconfirmed, read.counters.empty_polls) == (0, None)
     assert read.model_dump() == old
     publish = {
         "url": "http://h/publish",

@@ -64,6 +64,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "waiting": counters.waiting,
         "dropped": counters.dropped,
         "greetings": counters.greetings,
+        "empty_polls": counters.empty_polls,
         "statuses": dict(counters.statuses) or None,
         "messages": counters.messages,
         "messages_per_second": measured.streamed if counters.messages else None,

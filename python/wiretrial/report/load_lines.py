@@ -201,6 +201,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "messages", f"{streamed:<{FIGURE}} {counters.messages:,} in all"
     if counters.greetings:
         yield "greetings", f"{counters.greetings:,} read, and not taken for replies"
+    if counters.empty_polls is not None:
+        yield "empty polls", f"{counters.empty_polls:,} answered without an event"
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
         yield "rate", f"{f'{measured.rate or 0:,.0f} {what}/s sent':<{FIGURE}} {waiting}"

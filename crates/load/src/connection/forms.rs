@@ -227,6 +227,9 @@ pub(super) fn polled<W>(
         stream.refused = Some(Box::new((Refused::Kind, text)));
         return false;
     };
+    // The first one asks for a number, and for no event.
+    let awaits_events = !stream.after.is_empty();
+    recorder.empty_polls += u64::from(awaits_events && told.events.is_empty());
     stream.after = told.last.to_string().into_bytes();
     stream.events += told.events.len() as u64;
     let mut place = Place {
@@ -266,7 +269,50 @@ pub(super) const fn class_of(refused: Refused) -> Class {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use wiretrial_proto::sse::NumberedEvent;
+
     use super::*;
+    use crate::connection::{Buffers, Nobody};
+    use crate::measure::Recorder;
+    use crate::plan::PayloadPlan;
+    use crate::reach::Reach;
+    use crate::source::{Payloads, Publication, Verifier};
+
+    #[test]
+    fn polls_that_bring_no_event_are_counted_behind_the_first() {
+        let published = Publication { size: 33, reach: Arc::new(Reach::new(1)) };
+        let mut streams = Streams::new("clock", 0).telling(published).told_as(Form::Polls);
+        streams.ask(1);
+        let pending = Pending { number: 1, ..Pending::default() };
+        let (mut payloads, mut buffers) = (Payloads::new(&PayloadPlan::None), Buffers::default());
+        let mut recorder = Recorder::default();
+        let mut event = Vec::new();
+        NumberedEvent { number: 0, due_ns: 0 }.write(33, &mut event);
+        let event = String::from_utf8(event).expect("digits");
+        let one = format!(r#"{{"last":7,"events":["{event}"]}}"#);
+        let none = r#"{"last":6,"events":[]}"#;
+        for (reply, empty) in [(none, 0), (none, 1), (one.as_str(), 1), (none, 2)] {
+            let mut received = Received::default();
+            let mut expected = Expected {
+                witness: Nobody,
+                verifier: &Verifier::Any,
+                status: None,
+                calls: None,
+                kind: None,
+                open_loop: false,
+                payloads: &mut payloads,
+                recorder: &mut recorder,
+                buffers: &mut buffers,
+                deliveries: None,
+            };
+            let reply = reply.as_bytes();
+            assert!(polled(reply, &pending, &mut streams, &mut received, &mut expected));
+            assert_eq!(recorder.empty_polls, empty);
+        }
+        assert_eq!(recorder.counters(0, 0, 0).ok, 1);
+    }
 
     #[test]
     fn table_of_first_fields() {

@@ -200,7 +200,7 @@ impl<W: Write, P: Write> Text<W, P> {
     }
 }
 
-/// What came of messages that have many receivers, and what the lobby told.
+/// What came of messages that have many receivers, what the lobby told, and which polls told nothing.
 fn copies(out: &mut impl Write, counters: &Counters) -> io::Result<()> {
     let Deliveries { expected, ok, out_of_order, mismatch, missing, duplicate, in_flight } =
         counters.deliveries;
@@ -227,6 +227,9 @@ fn copies(out: &mut impl Write, counters: &Counters) -> io::Result<()> {
             grouped(out_of_order),
             grouped(mismatch)
         )?;
+    }
+    if let Some(empty) = counters.empty_polls {
+        writeln!(out, "  empty polls    {} answered without an event", grouped(empty))?;
     }
     Ok(())
 }

@@ -28,6 +28,8 @@ pub struct Recorder {
     lobby: Lobby,
     /// Messages with which connections began, and which nobody asked for.
     pub greetings: u64,
+    /// Polls that were answered without an event.
+    pub empty_polls: u64,
     errors: [u64; Class::ALL.len()],
     /// Replies of gRPC by the status of their call, where it has a name.
     statuses: [u64; Status::NAMED],
@@ -227,6 +229,7 @@ impl Recorder {
         self.ok += other.ok;
         self.deliveries.add(&other.deliveries);
         self.greetings += other.greetings;
+        self.empty_polls += other.empty_polls;
         self.lobby.add(&other.lobby);
         self.attempted += other.attempted;
         self.opened += other.opened;
@@ -284,6 +287,8 @@ impl Recorder {
             deliveries: self.deliveries,
             lobby: self.lobby,
             greetings: self.greetings,
+            // Only its run knows whether anybody polls.
+            empty_polls: None,
             statuses: self.statuses(),
             messages: self.messages,
         }

@@ -220,6 +220,10 @@ pub struct Counters {
     /// Messages with which the server began connections by itself, as the plan says; no replies.
     #[serde(default)]
     pub greetings: u64,
+    /// Long polls that were answered without an event, the first of each receiver aside, which asks for the number of the
+    /// last event alone; left out where nobody polls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_polls: Option<u64>,
     /// Replies of gRPC by the status of their call, right ones too.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub statuses: BTreeMap<String, u64>,

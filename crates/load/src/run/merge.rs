@@ -23,6 +23,8 @@ pub(super) struct Merge<M> {
     traffic: Option<(usize, usize)>,
     /// Messages are events of streams: nothing is sent, so that nothing can be kept from it.
     holds_streams: bool,
+    /// Events are asked for by polls.
+    polls: bool,
     /// Intervals that are not complete, by index.
     open: BTreeMap<u64, Merged>,
     total: Merged,
@@ -106,6 +108,7 @@ impl<M: Machine> Merge<M> {
             speaks_http3: plan.target.http3,
             traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
             holds_streams: plan.hears_events(),
+            polls: plan.polls(),
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
@@ -196,6 +199,7 @@ impl<M: Machine> Merge<M> {
             standing.dropped - self.total.standing.dropped.min(standing.dropped),
         );
         counters.deliveries.in_flight = standing.deliveries_in_flight;
+        counters.empty_polls = self.polls.then_some(merged.recorder.empty_polls);
         let interval = Interval {
             index: index - first,
             start_ns: start.0,
@@ -278,6 +282,7 @@ impl<M: Machine> Merge<M> {
         let mut counters =
             total.recorder.counters(standing.in_flight, standing.waiting, standing.dropped);
         counters.deliveries.in_flight = standing.deliveries_in_flight;
+        counters.empty_polls = self.polls.then_some(total.recorder.empty_polls);
         Summary {
             end: if stopped { End::Interrupted } else { End::Complete },
             signal,
@@ -379,6 +384,21 @@ mod tests {
             run_queue_ns: 0,
             traffic: TrafficStanding::default(),
         }
+    }
+
+    #[test]
+    fn empty_polls_are_told_where_somebody_polls() {
+        let mut merge = of_two_workers();
+        assert_eq!(merge.summary(false, None).counters.empty_polls, None);
+        merge.polls = true;
+        for (worker, count) in [(0, 2), (1, 3)] {
+            let mut told = record(0, 0);
+            told.recorder.empty_polls = count;
+            merge.interval(worker, told);
+        }
+        let interval = merge.next_interval().expect("told by both");
+        assert_eq!(interval.counters.empty_polls, Some(5));
+        assert_eq!(merge.summary(false, None).counters.empty_polls, Some(5));
     }
 
     #[test]

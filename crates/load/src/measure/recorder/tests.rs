@@ -21,12 +21,14 @@ fn sums_and_histograms_add_up_over_recorders() {
     for index in 0..3u64 {
         part.clear();
         part.sent = 2;
+        part.empty_polls = index;
         part.replies(&timeline(0, 10, 1000 * (index + 1)), 1, true);
         part.failure(Class::Mismatch, Nanos(5));
         total.add(&part);
     }
     let counters = total.counters(0, 0, 0);
     assert_eq!((counters.sent, counters.ok, counters.errors["mismatch"]), (6, 3, 3));
+    assert_eq!(total.empty_polls, 3);
     let times = total.histogram(Metric::ResponseTime).expect("recorded");
     assert_eq!((times.len(), times.min()), (3, 1000));
     assert!(times.equivalent(times.max(), 3000));
