@@ -17,7 +17,7 @@ from wiretrial.results import absent, adoption, kept, starts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 
-MOST_BYTES = 3 * 1024 * 1024
+MOST_BYTES = 3_000_000
 INTERVALS = (1_000_000, 20, 8, 3, 1)
 """How many are left of each part of a run, tried in this order."""
 OUTLINES = (outlined.PICTURES, outlined.FIGURES)
