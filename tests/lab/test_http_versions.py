@@ -123,7 +123,7 @@ def test_every_subject_keeps_what_it_is_asked_for(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=0.75, quick_seconds=220)
+    check_time(document, study, hours=0.75, quick_seconds=230)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:

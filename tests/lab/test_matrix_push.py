@@ -11,10 +11,12 @@ from wiretrial.errors import UsageProblem
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import AutoContent, ClosedLoop, Http, NoPayload
 from wiretrial.plan_grpc import Grpc
-from wiretrial.studies import admission, plans
+from wiretrial.studies import admission, estimate, plans
 from wiretrial.studies.pushed import Publishing
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.needs import needed_parts
+
+SECOND_NS = 1_000_000_000
 
 PUSHED = """
 title = "t"
@@ -43,6 +45,20 @@ def test_receivers_and_rates_make_a_grid(tmp_path: Path) -> None:
         assert isinstance(case.message.source, NoPayload)
     told = {case.scenario.workload for case in cases}
     assert "events: 100 bytes, 10 connections, held, 200 events/s" in told
+
+
+def test_the_estimate_has_the_wait_for_the_last_copies(tmp_path: Path) -> None:
+    lengths = 'trials = 2\nduration = "3s"\nwarmup = "2s"'
+    study = expanded(tmp_path, PUSHED.replace("trials = 2", lengths) + "publish = 10\n")
+    found = estimate.estimate(study).block_ns
+    # Receivers are held to the end: the drain of 2 s is waited out in each trial.
+    each = (2 + 3 + 2) * SECOND_NS + estimate.START_AND_STOP_NS
+    assert found == len(study.cases) * each
+    # A server that is primed has two such loads.
+    cases = tuple(case.model_copy(update={"priming_ns": SECOND_NS}) for case in study.cases)
+    primed = study.model_copy(update={"cases": cases})
+    more = estimate.estimate(primed).block_ns - found
+    assert more == len(cases) * (1 + 2) * SECOND_NS
 
 
 def one(folder: Path, protocol: str, contract: str = "push", more: str = "") -> Case:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tests.lab.whole_studies import check_time, of
+import json
+from datetime import datetime
+
+from tests.lab.whole_studies import STUDIES, check_readme, check_time, of
+from wiretrial.results import kept
 from wiretrial.results.model import Scenario
+from wiretrial.studies import estimate
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
 from wiretrial.subjects import registry as subjects
@@ -58,4 +63,16 @@ def test_as_many_copies_are_due_whatever_receivers_share(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=0.6, quick_seconds=300)
+    check_time(document, study, hours=0.8, quick_seconds=600)
+
+
+def test_its_first_occasion_took_as_long_as_is_estimated() -> None:
+    told = kept.read(STUDIES / NAME / kept.FILE)
+    measured = Study.model_validate_json(json.dumps(told.head.study))
+    begun = [datetime.fromisoformat(one.started_at) for one in told.trials if one.occasion == 1]
+    took_ns = (max(begun) - min(begun)).total_seconds() * 1e9
+    assert took_ns < estimate.estimate(measured).total_ns < 1.15 * took_ns
+
+
+def test_the_readme_says_what_is_kept() -> None:
+    check_readme(NAME)

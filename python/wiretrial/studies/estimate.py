@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Hold
+from wiretrial.plan import Hold, Phases
 from wiretrial.studies import floors
 from wiretrial.studies.fields import FIT
 from wiretrial.studies.rates import STEPS_OF_A_SEARCH
@@ -183,4 +183,10 @@ def _beside_ns(case: Case) -> int:
     crossings = (1 + floors.setup_round_trips(case.spoken)) * round_trip_ns
     loads = 2 if case.priming_ns else 1
     link_ns = LINK_NS if round_trip_ns else 0
-    return START_AND_STOP_NS + case.priming_ns + link_ns + loads * crossings
+    around_ns = crossings + _drain_ns(case)
+    return START_AND_STOP_NS + case.priming_ns + link_ns + loads * around_ns
+
+
+def _drain_ns(case: Case) -> int:
+    """How long a load is awaited after its end: replies come at once, but receivers are held."""
+    return Phases().drain_ns if case.publishing else 0
