@@ -162,6 +162,9 @@ def test_what_differs_stands_with_what_is_not_reproduced() -> None:
     )
     other = judged(metrics.WALL, 0.5, a, b)
     assert other.why.startswith("the other way round here; here a 1.2")
+    # As much on both sides has no direction.
+    parity = judged(metrics.WALL, 0.99, a, b)
+    assert parity.why.startswith("the ratio is 2.02 times greater here; here a 1.2")
 
 
 def test_one_trial_without_interval_reproduces_nothing() -> None:

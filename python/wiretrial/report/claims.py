@@ -184,7 +184,9 @@ def _of_ratio(
 
 
 def _how_far(ratio: float, published: float) -> str:
-    if (ratio > 1) != (published > 1) and not 1 / WITHIN <= ratio <= WITHIN:
+    # What is about as much has no direction that could be another one.
+    is_parity = any(1 / WITHIN <= one <= WITHIN for one in (ratio, published))
+    if (ratio > 1) != (published > 1) and not is_parity:
         return "the other way round here"
     direction = "smaller" if ratio < published else "greater"
     times = units.significant(math.exp(_apart(ratio, published)))

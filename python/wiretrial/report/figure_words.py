@@ -76,6 +76,11 @@ def difference(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
+def before(label: str) -> str:
+    """A label where a figure follows: `HTTP/2, 4 x 8:`, which ends with a digit, `gorilla`."""
+    return f"{label}:" if label[-1:].isdigit() else label
+
+
 def sentence(text: str, names: Sequence[str] = ()) -> str:
     """With a capital, unless it begins with a name: those are written as they are."""
     return text if text.startswith(tuple(names)) else text[:1].upper() + text[1:]

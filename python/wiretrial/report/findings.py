@@ -133,7 +133,8 @@ def _rank(family: Family) -> tuple[bool, bool]:
 def _at_its_load(finding: Finding, family: Family) -> Finding:
     """A CPU figure names its load: in a closed loop each server has a rate of its own."""
     scenarios = [scenario for group in family.groups for scenario in group.scenarios]
-    is_one_rate = len(scenarios) == 1 or any(one.is_open_loop for one in scenarios)
+    is_given = any(one.is_open_loop or one.published is not None for one in scenarios)
+    is_one_rate = len(scenarios) == 1 or is_given
     if finding.metric is not metrics.SERVER or is_one_rate:
         return finding
     return replace(finding, is_closed_loop=True)

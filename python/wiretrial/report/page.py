@@ -48,6 +48,7 @@ from wiretrial.report.tables import (
     held,
     limits,
     occasions,
+    receivers,
     resolution,
     routes,
     searches,
@@ -97,6 +98,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield _break_even(model)
     yield _browsed(model)
     yield Section("Held connections", held.blocks(model))
+    yield Section(receivers.TITLE, receivers.blocks(model.trials))
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
     yield Section(starts.TITLE, starts.blocks(model.starts))
     yield Section(claims.TITLE, (claims.table(model.claims),) if model.claims else ())

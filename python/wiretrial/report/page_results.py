@@ -55,7 +55,7 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
         return
     notes = [Text(note) for g in family.groups if (note := model.group_notes.get(g.title))]
     strips = [strip for strip in family.strips if levels.has(strip, family.metric)]
-    title = family.heading if family.is_cases else f"{_head(family.groups[0])}: {family.title}"
+    title = family.heading if family.is_cases else f"{_head(*family.groups)}: {family.title}"
     if strips:
         drawn: list[Block] = []
         for index, strip in enumerate(strips):
@@ -178,11 +178,17 @@ def _one(model: ReportModel, group: Group) -> Section:
     return Section(title, (*found, *fold("Pair by pair", rankings.pairs(group))))
 
 
-def _head(group: Group) -> str:
-    metric, rate = group.contest.metric, group.scenarios[0].levels.get("rate")
-    if metric is metrics.SERVER and isinstance(rate, int | float):
-        return f"Server CPU at {units.trimmed(rate)} {group.what.many}/s"
-    return metric.title
+def _head(*groups: Group) -> str:
+    """What ranks the groups of one family; a CPU figure names its load."""
+    first = groups[0]
+    metric, rate = first.contest.metric, first.scenarios[0].levels.get("rate")
+    if metric is not metrics.SERVER:
+        return metric.title
+    if isinstance(rate, int | float):
+        return f"Server CPU at {units.trimmed(rate)} {first.what.many}/s"
+    published = {scenario.published for group in groups for scenario in group.scenarios}
+    one = published.pop() if len(published) == 1 else None
+    return metric.title if one is None else f"Server CPU at {units.trimmed(one)} events/s"
 
 
 def _folded(family: Family) -> tuple[Block, ...]:

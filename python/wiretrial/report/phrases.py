@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from wiretrial.report import case_tables, figure_words, route_words, trial_words, units
 from wiretrial.report.break_even import Crossing
-from wiretrial.report.figure_words import interval_text, ratio_interval, sentence
+from wiretrial.report.figure_words import before, interval_text, ratio_interval, sentence
 from wiretrial.report.finding import Finding, Multiple, Part
 from wiretrial.report.knees import Knee
 from wiretrial.stats import bounds
@@ -145,8 +145,8 @@ def _worse(finding: Finding, others: Sequence[Multiple]) -> list[str]:
     if finding.metric.higher_is_better:
         told = [f"{times(one)} times that of {one.label}" for one in rest]
         return [f"{times(first)} times {worse} {first.label}", *told]
-    told = [f"{one.label} {times(one)}" for one in rest]
-    return [f"{first.label} {times(first)} times {worse}", *told]
+    told = [f"{before(one.label)} {times(one)}" for one in rest]
+    return [f"{before(first.label)} {times(first)} times {worse}", *told]
 
 
 def _taken_alone(finding: Finding) -> str:
@@ -203,7 +203,7 @@ def _multiples(finding: Finding, whole: bool) -> str:
         return f"{other.label} has {_range(other, finding)} times the {what} of {base}"
     over = f" at {_levels(finding)}" if finding.told or (whole and finding.levels > 1) else ""
     over = f" over {_levels(finding)}" if finding.is_together else over
-    told = [f"{other.label} {_range(other, finding)}" for other in _ends(finding, whole)]
+    told = [f"{before(one.label)} {_range(one, finding)}" for one in _ends(finding, whole)]
     listed = "; ".join(_few(told)) if whole else ", ".join(told)
     text = f"{what} as multiples of {base}{over}: {listed}"
     if not whole:
@@ -464,9 +464,11 @@ def _few(clauses: Sequence[str]) -> list[str]:
 
 def _names(labels: Sequence[str], whole: bool) -> str:
     most = MOST_WHOLE if whole else MOST_NAMED
+    # Labels that have commas of their own are told apart by semicolons.
+    gap = "; " if any(", " in label for label in labels) else ", "
     if len(labels) <= most:
-        return units.listed(labels)
-    return f"{', '.join(labels[: most - 1])} and {len(labels) - most + 1} more"
+        return units.listed(labels, gap)
+    return f"{gap.join(labels[: most - 1])} and {len(labels) - most + 1} more"
 
 
 _SAID = {

@@ -99,6 +99,12 @@ class ScenarioResult:
     """Each flow of their sessions."""
 
     @property
+    def published(self) -> float | None:
+        """Events per second that its receivers hear, whatever they do; None: none are published."""
+        rate = self.levels.get("publish")
+        return rate if isinstance(rate, int | float) else None
+
+    @property
     def usable(self) -> int:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)

@@ -120,7 +120,7 @@ def every(n: int) -> str:
     return "both" if n == 2 else f"all {n}"
 
 
-def listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str], gap: str = ", ") -> str:
     """`a`, `a and b`, `a, b and c`."""
     *first, last = [*words] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{gap.join(first)} and {last}" if first else last

@@ -17,7 +17,7 @@ from wiretrial.report.tables import cells
 
 BESIDE = (
     *(metrics.SERVER, metrics.DATABASE, metrics.BACKEND, metrics.MEMORY),
-    *(metrics.P50, metrics.P99, metrics.FAILED, metrics.GENERATOR),
+    *(metrics.P50, metrics.P99, metrics.REACH_P50, metrics.FAILED, metrics.GENERATOR),
 )
 
 

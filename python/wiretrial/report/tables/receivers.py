@@ -1,0 +1,133 @@
+"""What a receiver of published events takes of its server's memory: what many take more than few.
+
+Knows which trials tell it; must not know how a table is drawn. Memory is read when the load has
+ended and receivers still hear: a connection that stands has not yet asked for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wiretrial.report import figure_words, units
+from wiretrial.report.blocks import Block, Cell, Column, Table, key, words
+from wiretrial.report.measures import Measured
+from wiretrial.results.model import Trial
+from wiretrial.stats.summary import Estimate, summarise
+
+TITLE = "Memory of receivers"
+KEY = (
+    "The server's proportional set size when the load has ended and all receivers are held still."
+    " Per receiver: what it is more with the most receivers than with the fewest of the same block,"
+    " by their difference; what the kernel keeps is not in it. Intervals: 95 %."
+)
+_VARIED = frozenset({"connections", "streams", "layout"})
+"""Levels that say how many receivers there are."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One way to hear of events: how much memory its receivers take."""
+
+    name: str
+    fewest: int
+    most: int
+    whole: Estimate
+    """With the most receivers, bytes."""
+    each: Estimate
+    """Per receiver, bytes."""
+
+
+def blocks(trials: Sequence[Trial]) -> tuple[Block, ...]:
+    """A row for each way that was measured with several numbers of receivers, the least first."""
+    rows = sorted(_rows(trials), key=lambda row: row.each.median)
+    if not rows:
+        return ()
+    whole = units.fitting(units.BYTES, [row.whole.median for row in rows])
+    each = units.fitting(units.BYTES, [row.each.median for row in rows])
+    columns = (
+        *words("Scenario"),
+        Column("Receivers"),
+        Column(f"Per receiver, {each.name}"),
+        Column(f"Server with the most, {whole.name}"),
+    )
+    cells = tuple(
+        (
+            Cell(row.name),
+            Cell(f"{row.fewest:,} and {row.most:,}"),
+            _figure(row.each, each),
+            _figure(row.whole, whole),
+        )
+        for row in rows
+    )
+    return (Table(columns, cells), key(KEY))
+
+
+def _rows(trials: Sequence[Trial]) -> Iterator[_Row]:
+    ways: dict[tuple[str, ...], list[Trial]] = {}
+    for trial in trials:
+        is_told = trial.plan.publish is not None and trial.scenario.twin_of is None
+        if is_told and Measured(trial).is_usable:
+            ways.setdefault(_way(trial), []).append(trial)
+    workloads = {way[0] for way in ways}
+    for (workload, label, *_), own in ways.items():
+        name = label if len(workloads) == 1 else f"{label}: {workload}"
+        yield from _row(name, own)
+
+
+def _way(trial: Trial) -> tuple[str, ...]:
+    """What must be alike for memory to differ by the number of receivers alone."""
+    scenario = trial.scenario
+    others = (f"{k}={v}" for k, v in sorted(scenario.levels.items()) if k not in _VARIED)
+    workload = str(scenario.levels.get("workload", scenario.group))
+    return (workload, scenario.label or scenario.name, *others)
+
+
+def _row(name: str, trials: Sequence[Trial]) -> Iterator[_Row]:
+    numbers = sorted({_receivers(trial) for trial in trials})
+    if len(numbers) < 2:
+        return
+    fewest, most = numbers[0], numbers[-1]
+    few, many = _by_block(trials, fewest), _by_block(trials, most)
+    both = sorted(few.keys() & many.keys())
+    if not both:
+        return
+    occasions = [occasion for occasion, _ in both]
+    grown = [(many[block] - few[block]) / (most - fewest) for block in both]
+    yield _Row(
+        name,
+        fewest,
+        most,
+        whole=summarise([many[block] for block in both], occasions=occasions),
+        each=summarise(grown, occasions=occasions),
+    )
+
+
+def _receivers(trial: Trial) -> int:
+    return trial.plan.load.connections * trial.plan.load.depth
+
+
+def _by_block(trials: Sequence[Trial], receivers: int) -> dict[tuple[int, int], int]:
+    """Memory at the end, by occasion and block."""
+    return {
+        (trial.occasion, trial.block): memory
+        for trial in trials
+        if _receivers(trial) == receivers and (memory := _at_end(trial)) is not None
+    }
+
+
+def _at_end(trial: Trial) -> int | None:
+    plateaus = trial.observation.plateaus if trial.observation else ()
+    return next((one.pss_bytes for one in plateaus if one.name == "end"), None)
+
+
+def _figure(found: Estimate, unit: units.Unit) -> Cell:
+    interval = figure_words.interval_text(found, unit)
+    low, high = found.interval or (None, None)
+    return Cell(
+        unit.figure(found.median),
+        aside=(interval,) if interval else (),
+        value=found.median,
+        low=low,
+        high=high,
+    )
