@@ -119,6 +119,25 @@ def test_a_side_is_at_its_limit_where_it_is_busy_or_waits_for_a_cpu(
 
 
 @pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        pytest.param({}, "rate", id="each copy comes"),
+        pytest.param({"answered": 950.0}, "rate", id="an event less at the edge"),
+        pytest.param({"answered": 800.0}, "unknown", id="copies are lacking"),
+        pytest.param({"server": Use(0.99)}, "server", id="a busy server"),
+        pytest.param({"generator": Use(0.99)}, "generator", id="a busy generator"),
+        pytest.param({"server": None}, "unknown", id="a server that is not seen"),
+    ],
+)
+def test_published_events_set_the_pace_where_nobody_is_busy(
+    told: dict[str, Any], expected: Bottleneck
+) -> None:
+    found, text = bottleneck.find(replace(IDLE, published=1000.0, **told))
+    assert found == expected
+    assert ("the rate was kept" in text) == (expected == "rate")
+
+
+@pytest.mark.parametrize(
     ("unseen", "reason"),
     [
         (listeners.ELSEWHERE, "it runs on another host, so look at its CPU there"),

@@ -38,6 +38,8 @@ HARDLY_IDLE, OFTEN_WAITING = 0.85, 0.25
 """A generator that hardly rested, and waited for a CPU for this share of the time, was starved too:
 it rested because it had sent late."""
 MOSTLY = 0.5
+HEARD = 0.9
+"""Of the copies that are due in a window: of ten events a second, one more or less is at its edge."""
 """A round trip that is this share of the service time decides it."""
 WORTH_SAYING = 0.05
 """Shares below this are no evidence of anything."""
@@ -86,6 +88,8 @@ class Evidence(Around):
     """Of an open loop: whether its rate was reached."""
     is_opening: bool = False
     """What is timed is how connections are opened."""
+    published: float | None = None
+    """Copies of published events that are due per second; None: nothing is published."""
     round_trip_ns: float | None = None
     """Over a link: what a connection took to be established, in the middle."""
     service_ns: float = 0.0
@@ -240,6 +244,14 @@ def _idle_server(evidence: Evidence) -> _Found:
     return "server", f"{waited}: {percent(share)} of what the reference server answers"
 
 
+def _published(evidence: Evidence) -> _Found:
+    """Copies come as events are published, and neither side is at a limit."""
+    due = evidence.published
+    if due is None or evidence.server is None:
+        return None
+    return ("rate", "") if evidence.answered >= HEARD * due else None
+
+
 _RULES: tuple[Callable[[Evidence], _Found], ...] = (
     _rate,
     _busy_generator,
@@ -252,6 +264,7 @@ _RULES: tuple[Callable[[Evidence], _Found], ...] = (
     _few_connections,
     _idle_server,
     _far_link,
+    _published,
 )
 
 

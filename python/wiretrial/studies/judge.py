@@ -372,6 +372,7 @@ def _evidence(
         is_opening=is_opening(plan),
         sent=sum(interval.counters.sent for interval in inside) * 1e9 / max(elapsed, 1),
         begun=_begun(inside, elapsed),
+        published=_published(plan),
         answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),
         generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),
         generator_on_cpu=on_cpu / threads_ns,
@@ -379,6 +380,13 @@ def _evidence(
         service_ns=_median(summary, "service_time") or 0.0,
         **{field.name: getattr(known, field.name) for field in fields(Around)},
     )
+
+
+def _published(plan: Plan) -> float | None:
+    """Copies of events per second, over all receivers; None: nothing is published."""
+    if plan.publish is None:
+        return None
+    return plan.publish.rate * plan.load.connections * plan.load.depth
 
 
 def _begun(inside: Sequence[Interval], elapsed_ns: int) -> float | None:
