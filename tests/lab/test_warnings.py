@@ -14,8 +14,8 @@ from tests.lab.trials import trial
 from wiretrial import warnings
 from wiretrial.plan import Http
 from wiretrial.results import hdr
-from wiretrial.results.model import Machine, Trial
-from wiretrial.results.observation import CpuUse, Observation, SocketUse
+from wiretrial.results.model import Machine, SubjectFacts, Trial
+from wiretrial.results.observation import CpuUse, EmulatedLink, Isolation, Observation, SocketUse
 from wiretrial.snapshot import Http3Figures
 from wiretrial.warnings import modes
 from wiretrial.warnings.catalogue import CATALOGUE, Code
@@ -155,6 +155,16 @@ def test_where_every_reply_waits_for_an_ack_the_sockets_tell(
 ) -> None:
     one = timed(seen(sockets=sockets(server, generator)), bell(44 * MS, 300, spread=0.03))
     assert codes(one) == found
+
+
+def test_over_a_link_the_sockets_wait_for_the_link() -> None:
+    link = EmulatedLink(name="l", up="", down="", seed=1, carrier="engine", realtime=True)
+    there = SubjectFacts(
+        name="s", version="1", language="C", isolation=Isolation(kind="link", link=link)
+    )
+    near = timed(seen(sockets=sockets(0.98, 0.02)), bell(44 * MS, 300, spread=0.03))
+    assert codes(near) == {"40-ms-mode"}
+    assert codes(near.model_copy(update={"subject": there})) == set()
 
 
 @pytest.mark.parametrize(("stolen", "found"), [(50, {"steal"}), (5, set())])
