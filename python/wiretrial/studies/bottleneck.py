@@ -38,9 +38,9 @@ HARDLY_IDLE, OFTEN_WAITING = 0.85, 0.25
 """A generator that hardly rested, and waited for a CPU for this share of the time, was starved too:
 it rested because it had sent late."""
 MOSTLY = 0.5
+"""A round trip that is this share of the service time decides it."""
 HEARD = 0.9
 """Of the copies that are due in a window: of ten events a second, one more or less is at its edge."""
-"""A round trip that is this share of the service time decides it."""
 WORTH_SAYING = 0.05
 """Shares below this are no evidence of anything."""
 MUCH_UNREAD = 1024
