@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.plan import Publish
+from wiretrial.plan_publish import Publish
 from wiretrial.report import metrics, page, phrases
 from wiretrial.report.blocks import Panels, Section, Table
 from wiretrial.report.finding import Finding, Multiple

@@ -40,7 +40,7 @@ it rested because it had sent late."""
 MOSTLY = 0.5
 """A round trip that is this share of the service time decides it."""
 HEARD = 0.9
-"""Of the copies that are due in a window: of ten events a second, one more or less is at its edge."""
+"""Of the copies that are due in a window: one event more or less is at its edge."""
 WORTH_SAYING = 0.05
 """Shares below this are no evidence of anything."""
 MUCH_UNREAD = 1024

@@ -154,9 +154,13 @@ fn copies_of_events_that_were_not_confirmed_are_counted_apart() {
 fn confirmed_events_that_do_not_come_are_missing() {
     let rig = Rig::new(Script::default());
     let mut plan = plan(&rig, "http", 900);
-    let _relay = Relay::before(&mut plan, |number| {
-        if is_swallowed(number) { Fate::Swallowed } else { Fate::Taken }
-    });
+    let _relay =
+        Relay::before(
+            &mut plan,
+            |number| {
+                if is_swallowed(number) { Fate::Swallowed } else { Fate::Taken }
+            },
+        );
     let outcome = checked(&plan);
     let (published, errors) = (published(&outcome), outcome.errors());
     let (sent, receivers) = (published.counters.sent, published.receivers);
