@@ -9,7 +9,7 @@ use crate::{Respond, engine, run, text};
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 39] = [
+    let cases: [(&[&str], i32, &str); 41] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),

@@ -32,8 +32,7 @@ pub(super) struct FirstReply<'p> {
     number: u64,
     /// What the server says before it is asked.
     pub(super) greeting: Greeting,
-    /// The protocol's own handshake is over.
-    stands: bool,
+    handshake: Handshake,
     /// The message was sent, or began to be.
     pub(super) asked: bool,
     /// It came whole, and was right.
@@ -49,6 +48,13 @@ pub(super) struct FirstReply<'p> {
     location: Vec<u8>,
     /// What is said of the status of a call; empty: nothing.
     said: String,
+}
+
+/// How far the protocol's own handshake has come, where it has one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    Pending,
+    Over,
 }
 
 /// The content of a right first reply.
@@ -69,7 +75,7 @@ impl<'p> FirstReply<'p> {
             plan,
             number,
             greeting: Greeting::of(plan),
-            stands: false,
+            handshake: Handshake::Pending,
             asked: false,
             came: false,
             verifier: is_known.then(|| Verifier::new(rule)),
@@ -251,11 +257,15 @@ impl Witness for FirstReply<'_> {
                 Event::Reply(reply) => self.greeting.message(reply.payload),
                 Event::Delivery(_) => {}
                 // It was asked for a WebSocket on a stream.
-                Event::Leaving if !self.stands && self.is_of_websocket() => {
+                Event::Leaving
+                    if self.handshake == Handshake::Pending && self.is_of_websocket() =>
+                {
                     return Testimony::End(Ending::Failed(Class::Closed, UNSEEN.to_owned()));
                 }
                 _ => {
-                    self.stands |= matches!(event, Event::Open);
+                    if matches!(event, Event::Open) {
+                        self.handshake = Handshake::Over;
+                    }
                     return Testimony::GoOn;
                 }
             }

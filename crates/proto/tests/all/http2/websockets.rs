@@ -222,13 +222,16 @@ fn a_server_that_leaves_answers_what_it_has_taken_in() {
     assert_eq!((client.room(), client.is_open()), (0, false));
 }
 
+/// What a server says, frame by frame.
+type Said = Vec<Vec<u8>>;
+
 /// CONNECT on stream 1 and 3, and a server that leaves before it has answered either.
 #[test]
 fn websockets_that_a_leaving_server_goes_on_with_are_waited_for() {
     const GRACEFUL: u32 = 0x7fff_ffff;
     let begin = |last| [settings(&[ENABLE]), goaway(last, 0)].concat();
     let refused = headers(END, 1, &[":status=404"]);
-    let cases: [(&str, Vec<Vec<u8>>, &[&str]); 10] = [
+    let cases: [(&str, Said, &[&str]); 10] = [
         ("nothing yet", vec![begin(1)], &[]),
         ("the one of two", vec![begin(1), accepted(1)], &["open 1"]),
         ("both", vec![begin(3), accepted(3), accepted(1)], &["open 2"]),
