@@ -391,6 +391,11 @@ class Load(_Part):
     seed: int = 0
 
     @property
+    def slots(self) -> int:
+        """How many messages may be in flight at once, or receivers held."""
+        return self.connections * self.depth
+
+    @property
     def population(self) -> int:
         """How many users of traffic there are."""
         return self.connections if self.users is None else self.users

@@ -386,7 +386,7 @@ def _published(plan: Plan) -> float | None:
     """Copies of events per second, over all receivers; None: nothing is published."""
     if plan.publish is None:
         return None
-    return plan.publish.rate * plan.load.connections * plan.load.depth
+    return plan.publish.rate * plan.load.slots
 
 
 def _begun(inside: Sequence[Interval], elapsed_ns: int) -> float | None:

@@ -185,7 +185,7 @@ def refused(seen: Observation) -> Refusal | None:
 def occupied(trial: Trial) -> float:
     """The share of the messages that may be in flight which were, on average."""
     inside, load = offered.counted(trial), trial.plan.load
-    slots = load.connections * load.depth * max(len(inside), 1)
+    slots = load.slots * max(len(inside), 1)
     if trial.plan.traffic is not None and load.users is None:
         return sum(_open(one) for one in inside) / slots
     return sum(one.counters.in_flight for one in inside) / slots

@@ -83,7 +83,7 @@ def find(inside: Sequence[Interval], load: Load, begin_ns: int) -> Offered | Non
     regular = executor.pacing == "constant"
     scatter = 2 * load.pack if regular else DEVIATIONS * math.sqrt(due)
     short = due - sent
-    slots = load.connections * load.depth
+    slots = load.slots
     return Offered(
         rate=due / elapsed,
         sent=sent / elapsed,

@@ -214,16 +214,15 @@ def _late_sends(trial: Trial) -> Iterator[Warning]:
 def _waited(trial: Trial) -> bool:
     """Whether messages were due while every connection had as much in flight as it may."""
     load = trial.plan.load
-    return any(i.counters.in_flight >= load.connections * load.depth for i in trial.intervals)
+    return any(i.counters.in_flight >= load.slots for i in trial.intervals)
 
 
 def _blocked(trial: Trial) -> Iterator[Warning]:
     load, summary = trial.plan.load, trial.summary
     if load.executor.kind != "closed":
         return
-    slots = load.connections * load.depth
     lasted = max(1, summary.measure_end_ns - summary.first_send_ns)
-    share = summary.blocked.slot_ns / (slots * lasted)
+    share = summary.blocked.slot_ns / (load.slots * lasted)
     if share > _BLOCKED_SHARE:
         yield warn(
             Code.BLOCKED,

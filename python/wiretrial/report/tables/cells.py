@@ -10,6 +10,7 @@ from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import PER_MESSAGE, Metric
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.stats.summary import Estimate
 from wiretrial.words import Noun
 
 
@@ -24,10 +25,17 @@ def of(
     estimate = scenario.estimates.get(metric.key) if scenario else None
     if scenario is None or estimate is None:
         return NO_FIGURE
+    return estimated(
+        estimate, unit, f"{scenario.bound(metric)}{unit.figure(estimate.median)}", mark=mark
+    )
+
+
+def estimated(estimate: Estimate, unit: units.Unit, text: str, *, mark: Mark = "") -> Cell:
+    """An estimate as `text`, with the interval beside it in that unit."""
     interval = figure_words.interval_text(estimate, unit)
     low, high = estimate.interval or (None, None)
     return Cell(
-        f"{scenario.bound(metric)}{unit.figure(estimate.median)}",
+        text,
         aside=(interval,) if interval else (),
         mark=mark,
         value=estimate.median,

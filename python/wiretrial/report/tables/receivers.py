@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import figure_words, units
+from wiretrial.report import units
 from wiretrial.report.blocks import Block, Cell, Column, Table, key, words
 from wiretrial.report.measures import Measured
+from wiretrial.report.tables import cells
 from wiretrial.results.model import Trial
 from wiretrial.stats.summary import Estimate, summarise
 
@@ -51,16 +52,16 @@ def blocks(trials: Sequence[Trial]) -> tuple[Block, ...]:
         Column(f"Per receiver, {each.name}"),
         Column(f"Server with the most, {whole.name}"),
     )
-    cells = tuple(
+    told = tuple(
         (
             Cell(row.name),
             Cell(f"{row.fewest:,} and {row.most:,}"),
-            _figure(row.each, each),
-            _figure(row.whole, whole),
+            cells.estimated(row.each, each, each.figure(row.each.median)),
+            cells.estimated(row.whole, whole, whole.figure(row.whole.median)),
         )
         for row in rows
     )
-    return (Table(columns, cells), key(KEY))
+    return (Table(columns, told), key(KEY))
 
 
 def _rows(trials: Sequence[Trial]) -> Iterator[_Row]:
@@ -72,7 +73,8 @@ def _rows(trials: Sequence[Trial]) -> Iterator[_Row]:
     workloads = {way[0] for way in ways}
     for (workload, label, *_), own in ways.items():
         name = label if len(workloads) == 1 else f"{label}: {workload}"
-        yield from _row(name, own)
+        if row := _row(name, own):
+            yield row
 
 
 def _way(trial: Trial) -> tuple[str, ...]:
@@ -83,18 +85,19 @@ def _way(trial: Trial) -> tuple[str, ...]:
     return (workload, scenario.label or scenario.name, *others)
 
 
-def _row(name: str, trials: Sequence[Trial]) -> Iterator[_Row]:
-    numbers = sorted({_receivers(trial) for trial in trials})
+def _row(name: str, trials: Sequence[Trial]) -> _Row | None:
+    """None where no block has memory with two numbers of receivers."""
+    numbers = sorted({trial.plan.load.slots for trial in trials})
     if len(numbers) < 2:
-        return
+        return None
     fewest, most = numbers[0], numbers[-1]
     few, many = _by_block(trials, fewest), _by_block(trials, most)
     both = sorted(few.keys() & many.keys())
     if not both:
-        return
+        return None
     occasions = [occasion for occasion, _ in both]
     grown = [(many[block] - few[block]) / (most - fewest) for block in both]
-    yield _Row(
+    return _Row(
         name,
         fewest,
         most,
@@ -103,31 +106,15 @@ def _row(name: str, trials: Sequence[Trial]) -> Iterator[_Row]:
     )
 
 
-def _receivers(trial: Trial) -> int:
-    return trial.plan.load.connections * trial.plan.load.depth
-
-
 def _by_block(trials: Sequence[Trial], receivers: int) -> dict[tuple[int, int], int]:
     """Memory at the end, by occasion and block."""
     return {
         (trial.occasion, trial.block): memory
         for trial in trials
-        if _receivers(trial) == receivers and (memory := _at_end(trial)) is not None
+        if trial.plan.load.slots == receivers and (memory := _at_end(trial)) is not None
     }
 
 
 def _at_end(trial: Trial) -> int | None:
     plateaus = trial.observation.plateaus if trial.observation else ()
     return next((one.pss_bytes for one in plateaus if one.name == "end"), None)
-
-
-def _figure(found: Estimate, unit: units.Unit) -> Cell:
-    interval = figure_words.interval_text(found, unit)
-    low, high = found.interval or (None, None)
-    return Cell(
-        unit.figure(found.median),
-        aside=(interval,) if interval else (),
-        value=found.median,
-        low=low,
-        high=high,
-    )

@@ -12,6 +12,7 @@ from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark, Table, Told, 
 from wiretrial.report.by_route import Apart, Result
 from wiretrial.report.families import Group
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.tables import cells
 from wiretrial.report.units import Unit
 from wiretrial.words import counted, part_of
 
@@ -127,15 +128,7 @@ def _timed(found: Result, figure: str) -> Cell:
     if estimate is None:
         return NO_FIGURE
     unit: Unit = units.fitting(units.TIMES, (estimate.median,))
-    interval = figure_words.interval_text(estimate, unit)
-    low, high = estimate.interval or (None, None)
-    return Cell(
-        unit.text(estimate.median),
-        aside=(interval,) if interval else (),
-        value=estimate.median,
-        low=low,
-        high=high,
-    )
+    return cells.estimated(estimate, unit, unit.text(estimate.median))
 
 
 def _failed(found: Result) -> Cell:
