@@ -7,7 +7,7 @@ a range, and so is our figure: its interval, open on the side on which a bound s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from wiretrial.results.claims import Claim
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound, Range
 from wiretrial.stats.compare import Comparison
+from wiretrial.stats.scatter import Scatter
 
 Verdict = Literal[
     "reproduced", "not reproduced", "arithmetic", "cannot be told", "not measured here"
@@ -70,16 +71,23 @@ class ClaimRow:
 
 
 def judge(
-    claims: Sequence[Claim], scenarios: Sequence[ScenarioResult], machine: str = ""
+    claims: Sequence[Claim],
+    scenarios: Sequence[ScenarioResult],
+    machine: str = "",
+    scatter: Mapping[str, Scatter | None] | None = None,
 ) -> tuple[ClaimRow, ...]:
     """Every claim against what was measured, in the order of the study's document.
 
-    `machine` says on what it was, for those that are not reproduced.
+    `machine` says on what it was, for those that are not reproduced. `scatter`: by metric key, the
+    common variance of the study's contrasts.
     """
-    return tuple(_judge(claim, scenarios, machine) for claim in claims)
+    known = scatter or {}
+    return tuple(_judge(claim, scenarios, machine, known.get(claim.metric)) for claim in claims)
 
 
-def _judge(claim: Claim, scenarios: Sequence[ScenarioResult], machine: str) -> ClaimRow:
+def _judge(
+    claim: Claim, scenarios: Sequence[ScenarioResult], machine: str, scatter: Scatter | None
+) -> ClaimRow:
     metric = next(metric for metric in metrics.METRICS if metric.key == claim.metric)
     sides = [next(filter(side.means, scenarios), None) for side in claim.sides]
     here = None
@@ -90,7 +98,7 @@ def _judge(claim: Claim, scenarios: Sequence[ScenarioResult], machine: str) -> C
     else:
         if None not in sides:
             of, to = (side for side in sides if side)
-            here = contest.against(of, to, metric) or _of_floors(of, to, metric)
+            here = contest.against(of, to, metric, scatter) or _of_floors(of, to, metric)
         missing = [
             side.subject for side, found in zip(claim.sides, sides, strict=True) if found is None
         ]

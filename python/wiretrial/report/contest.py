@@ -3,7 +3,8 @@
 Knows scenarios and their trials' figures; must not know how a comparison is shown. What a study
 declares before it measures is each scenario against the baseline of its group: these contrasts of
 the study in one metric are Holm's family. Two scenarios alone are a contrast of themselves. All
-other pairs are exploratory, and a family of their own.
+other pairs are exploratory, and a family of their own. Every comparison in a metric uses the common
+variance of the declared contrasts in it (`stats/scatter.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,18 @@ from wiretrial.report import metrics
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
-from wiretrial.stats.compare import ALPHA, Comparison, Verdict, compare, holm, verdict
+from wiretrial.stats.compare import (
+    ALPHA,
+    Comparison,
+    Verdict,
+    compare,
+    holm,
+    moderated,
+    scatter_of,
+    verdict,
+)
 from wiretrial.stats.ranks import Ranking, rank
+from wiretrial.stats.scatter import Scatter
 
 OUTSIDE = "extra"
 """The group whose scenarios are shown and take no part in the verdict."""
@@ -75,6 +86,8 @@ class Contest:
     pairs: Mapping[str, tuple[Pair, ...]]
     by_cost: Ranking[str]
     """The same scenarios by what stands beside."""
+    scatter: Mapping[str, Scatter | None] = field(default_factory=dict)
+    """By metric key: the common variance of the study's declared contrasts."""
 
     def against(self, name: str, metric: Metric) -> tuple[Pair, ...]:
         """All pairs of `name` in `metric`, with `name` as `b`."""
@@ -118,6 +131,7 @@ def run(
     """One contest per group. `baselines` names the scenario that its group is compared with."""
     compared = [_metrics(group) for group in groups]
     found: list[dict[str, tuple[Pair, ...]]] = [{} for _ in groups]
+    scatter: dict[str, Scatter | None] = {}
     for metric in dict.fromkeys(metric for row in compared for metric in row):
         sides = [
             _Side(index, a, b, _is_declared(group, a, b, baselines))
@@ -126,14 +140,20 @@ def run(
             for a, b in combinations(group, 2)
         ]
         own: dict[int, list[Pair]] = {side.group: [] for side in sides}
+        scatter[metric.key] = _scatter([(s.a, s.b) for s in sides if s.is_declared], metric)
         for is_declared in (True, False):
             family = [side for side in sides if side.is_declared is is_declared]
-            pairs = _pairs([(side.a, side.b) for side in family], metric, is_declared=is_declared)
+            pairs = _pairs(
+                [(side.a, side.b) for side in family],
+                metric,
+                scatter[metric.key],
+                is_declared=is_declared,
+            )
             for side, pair in zip(family, pairs, strict=True):
                 own[side.group].append(pair)
         for index, pairs in own.items():
             found[index][metric.key] = tuple(pairs)
-    return [_contest(group, pairs) for group, pairs in zip(groups, found, strict=True)]
+    return [_contest(group, pairs, scatter) for group, pairs in zip(groups, found, strict=True)]
 
 
 def _is_declared(
@@ -158,10 +178,12 @@ class _Side(NamedTuple):
     is_declared: bool
 
 
-def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
+def against(
+    a: ScenarioResult, b: ScenarioResult, metric: Metric, scatter: Scatter | None = None
+) -> Comparison | None:
     """The ratio of two scenarios over the blocks that hold both, a bound where a side is one.
 
-    None with fewer than two blocks.
+    `scatter`: the common variance of the study's contrasts. None with fewer than two blocks.
     """
     left, right = by_block(a, metric), by_block(b, metric)
     blocks = sorted(left.keys() & right.keys())
@@ -172,7 +194,16 @@ def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison 
         [right[block] for block in blocks],
         occasions=[block.occasion for block in blocks],
     )
-    return replace(found, bound=bounds.ratio(a.bound_of(metric), b.bound_of(metric)))
+    bound = bounds.ratio(a.bound_of(metric), b.bound_of(metric))
+    return replace(moderated(found, scatter), bound=bound)
+
+
+def _scatter(
+    sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric
+) -> Scatter | None:
+    """The common variance of these contrasts."""
+    found = (against(a, b, metric) for a, b in sides)
+    return scatter_of([one for one in found if one is not None])
 
 
 def by_block(scenario: ScenarioResult, metric: Metric) -> dict[Block, float]:
@@ -190,10 +221,13 @@ def by_block(scenario: ScenarioResult, metric: Metric) -> dict[Block, float]:
     }
 
 
-def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
+def twins(
+    scenarios: Sequence[ScenarioResult], scatter: Mapping[str, Scatter | None] | None = None
+) -> tuple[Pair, ...]:
     """Each scenario that was measured twice, against itself; those of one metric are a family.
 
-    Where the generator was the limit, it was so of both: they must agree as any other.
+    `scatter`: by metric key, as the contest has it. Where the generator was the limit, it was so of
+    both: they must agree as any other.
     """
     by_name = {scenario.name: scenario for scenario in scenarios}
     sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
@@ -201,7 +235,7 @@ def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
     found: list[Pair] = []
     for metric in dict.fromkeys(ranked):
         own = [side for side, other in zip(sides, ranked, strict=True) if other is metric]
-        found += _pairs(own, metric, bounds_count=False)
+        found += _pairs(own, metric, (scatter or {}).get(metric.key), bounds_count=False)
     return tuple(found)
 
 
@@ -226,11 +260,14 @@ def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
     return (ranked, metrics.beside(ranked))
 
 
-def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]) -> Contest:
+def _contest(
+    group: tuple[ScenarioResult, ...],
+    pairs: Mapping[str, tuple[Pair, ...]],
+    scatter: Mapping[str, Scatter | None],
+) -> Contest:
     metric, beside = _metrics(group)
-    return Contest(
-        metric, _ranking(group, pairs, metric), pairs, by_cost=_ranking(group, pairs, beside)
-    )
+    by_cost = _ranking(group, pairs, beside)
+    return Contest(metric, _ranking(group, pairs, metric), pairs, by_cost, scatter)
 
 
 def _ranking(
@@ -250,11 +287,12 @@ def _ranking(
 def _pairs(
     sides: Sequence[tuple[ScenarioResult, ScenarioResult]],
     metric: Metric,
+    scatter: Scatter | None,
     *,
     bounds_count: bool = True,
     is_declared: bool = False,
 ) -> list[Pair]:
-    comparisons = [against(a, b, metric) for a, b in sides]
+    comparisons = [against(a, b, metric, scatter) for a, b in sides]
     if not bounds_count:
         comparisons = [c and replace(c, bound="exact") for c in comparisons]
     known = [c for c in comparisons if c is not None]

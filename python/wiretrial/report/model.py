@@ -246,7 +246,8 @@ def build(
     groups = grouped([s for s in scenarios if s.twin_of is None], baselines)
     together = pooled.told(families(groups, chart), baselines, taken_together)
     searched = knees(trials, objectives or {}, colours)
-    twins = contest.twins(scenarios)
+    scatter = groups[0].contest.scatter if groups else {}
+    twins = contest.twins(scenarios, scatter)
     return ReportModel(
         title=title,
         question=question,
@@ -257,7 +258,7 @@ def build(
         facts=facts.sections(trials, command),
         trials=tuple(trials),
         document=document,
-        claims=judge(claims, scenarios, facts.machine_words(trials[0].machine.facts)),
+        claims=judge(claims, scenarios, facts.machine_words(trials[0].machine.facts), scatter),
         twins=twins,
         families=together,
         knees=searched,

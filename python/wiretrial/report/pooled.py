@@ -19,8 +19,17 @@ from wiretrial.report.contest import Pair, Pooled
 from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
 from wiretrial.stats import heterogeneity
-from wiretrial.stats.compare import ALPHA, Comparison, compare, holm, verdict
+from wiretrial.stats.compare import (
+    ALPHA,
+    Comparison,
+    compare,
+    holm,
+    moderated,
+    scatter_of,
+    verdict,
+)
 from wiretrial.stats.occasions import units
+from wiretrial.stats.scatter import Scatter
 from wiretrial.stats.summary import FEWEST
 
 LEAST_SHARE = 0.5
@@ -141,21 +150,27 @@ def _pairs(
     sides: Sequence[tuple[_Logs, str, str]], metric: Metric, *, is_declared: bool
 ) -> list[Pair]:
     """Labels of all families that are looked at together: one family of Holm's."""
-    found = [one.compared(a, b) for one, a, b in sides]
+    plain = [one.compared(a, b) for one, a, b in sides]
+    scatter = scatter_of(plain)
+    found = [moderated(one, scatter) for one in plain]
     adjusted = holm([comparison.p for comparison in found])
     pairs = []
     for (one, a, b), comparison, p in zip(sides, found, adjusted, strict=True):
         said = verdict(comparison, p, higher_is_better=metric.higher_is_better)
-        if said in ("A faster", "B faster") and not _holds_without_any(one, a, b, comparison):
+        if said in ("A faster", "B faster") and not _holds_without_any(
+            one, a, b, comparison, scatter
+        ):
             said = "no difference shown"
         smallest = comparison.resolution(ALPHA / len(found))
         pairs.append(Pair(a, b, metric, comparison, said, None, is_declared, smallest))
     return pairs
 
 
-def _holds_without_any(logs: _Logs, a: str, b: str, found: Comparison) -> bool:
+def _holds_without_any(
+    logs: _Logs, a: str, b: str, found: Comparison, scatter: Scatter | None
+) -> bool:
     """Whether no single level makes the difference: it is there whichever of them is left out."""
-    rest = [logs.compared(a, b, without) for without in range(logs.levels)]
+    rest = [moderated(logs.compared(a, b, without), scatter) for without in range(logs.levels)]
     return all(one.p < ALPHA and (one.ratio > 1) == (found.ratio > 1) for one in rest)
 
 

@@ -5,6 +5,7 @@ disturbs both: the log of the ratio within a block cancels it. The mean log rati
 t interval (Student 1908). Blocks of several occasions are no independent values: what a day or a
 machine adds is in all of its blocks. Then each occasion counts as one value, the mean of its blocks
 (Kalibera and Jones 2013, "Rigorous Benchmarking in Reasonable Time": the highest level decides).
+Contrasts of one study share an estimate of variance (`stats/scatter.py`).
 Families of pairs are adjusted by Holm (1979). Equivalence is shown by two one-sided tests
 (Schuirmann 1987).
 """
@@ -20,6 +21,7 @@ from typing import Literal
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.occasions import Components, components, units
+from wiretrial.stats.scatter import Scatter, of_contrasts
 
 Verdict = Literal["A faster", "B faster", "equal within 3 %", "no difference shown", "invalid"]
 
@@ -159,6 +161,33 @@ def welch(
     weights = parts[0] ** 2 / (len(x) - 1) + parts[1] ** 2 / (len(y) - 1)
     degrees = sum(parts) ** 2 / weights if weights else float(len(x) + len(y) - 2)
     return _told(centre, error, degrees, least, band)
+
+
+def moderated(comparison: Comparison, scatter: Scatter | None, *, band: float = BAND) -> Comparison:
+    """A paired comparison with the moderated variance in place of its own.
+
+    Unchanged where `scatter` is None or the comparison has no interval.
+    """
+    if scatter is None or comparison.error is None:
+        return comparison
+    values = comparison.degrees + 1
+    one, degrees = scatter.with_own(comparison.error**2 * values, comparison.degrees)
+    told = _told(
+        math.log(comparison.ratio), math.sqrt(one / values), degrees, comparison.pairs, band
+    )
+    return replace(
+        told,
+        bound=comparison.bound,
+        by_occasion=comparison.by_occasion,
+        components=comparison.components,
+    )
+
+
+def scatter_of(comparisons: Sequence[Comparison]) -> Scatter | None:
+    """The common variance of paired comparisons; None where there are too few."""
+    known = [(one.error, one.degrees) for one in comparisons if one.error is not None]
+    variances = [error**2 * (degrees + 1) for error, degrees in known]
+    return of_contrasts(variances, [degrees for _, degrees in known])
 
 
 def verdict(comparison: Comparison, adjusted_p: float, *, higher_is_better: bool) -> Verdict:
