@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from statistics import fmean, stdev
 
 import pytest
 
@@ -78,14 +79,23 @@ def test_a_ratio_over_occasions_says_what_each_is_alone_and_what_scatters() -> N
     assert (alone.by_occasion, alone.components) == ((), None)
 
 
-def test_a_figure_over_two_occasions_has_no_interval_and_over_three_it_has() -> None:
+def test_a_figure_over_occasions_is_shown_with_the_range_of_their_medians() -> None:
     values = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
     two = summarise(values, occasions=[1, 1, 1, 2, 2, 2])
-    assert (two.interval, two.rule) == (None, "none")
+    assert (two.low, two.high, two.rule) == (None, None, "none")
+    assert two.interval == pytest.approx((1.1, 1.4))
     three = summarise(values, occasions=[1, 1, 2, 2, 3, 3])
+    assert three.interval == pytest.approx((1.05, 1.45))
+    assert summarise([0.0, 1.0, 2.0], occasions=[1, 2, 3]).interval == (0.0, 2.0)
+
+
+def test_a_claim_about_a_figure_over_occasions_is_judged_by_their_t_interval() -> None:
+    three = summarise([1.0, 1.1, 1.2, 1.3, 1.4, 1.5], occasions=[1, 1, 2, 2, 3, 3])
     assert three.rule == "t over occasions"
-    assert three.interval is not None
-    assert three.interval[0] <= three.median <= three.interval[1]
+    logs = [math.log(1.0 * 1.1) / 2, math.log(1.2 * 1.3) / 2, math.log(1.4 * 1.5) / 2]
+    reach = 4.302653 * stdev(logs) / math.sqrt(3)
+    assert three.low == pytest.approx(math.exp(fmean(logs) - reach), rel=1e-6)
+    assert three.high == pytest.approx(math.exp(fmean(logs) + reach), rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Knows estimates and comparisons; must not know the sentences and tables that the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from wiretrial.report import units
 from wiretrial.report.contest import Pair
@@ -15,6 +15,19 @@ from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
+
+
+INTERVALS = "Intervals: 95 %; with several occasions, the range of their medians."
+
+
+def interval_name(estimates: Iterable[Estimate]) -> str:
+    """What the intervals beside these medians are."""
+    shown = [one for one in estimates if one.interval]
+    if any(one.over_occasions for one in shown):
+        return "range over occasions"
+    # Order statistics are of the median; what t gives is of the geometric mean.
+    is_mean = any(one.rule.startswith("t ") for one in shown)
+    return "95 % interval of the geometric mean" if is_mean else "95 % interval"
 
 
 def interval_text(estimate: Estimate, unit: units.Unit) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from wiretrial.report import metrics
+from wiretrial.report import figure_words, metrics
 from wiretrial.report.blocks import Block, Drawing, Section, heading, key
 from wiretrial.report.families import Family, Strip
 from wiretrial.report.metrics import Metric
@@ -18,7 +18,7 @@ from wiretrial.report.views import levels, percentiles
 
 SERIES = (metrics.THROUGHPUT, metrics.IDLE, metrics.P50, metrics.P99, metrics.BYTE_RATE)
 KEY = (
-    "Point: median over trials. Bar: 95 % interval. Idle: of the CPUs that the server was pinned"
+    "Point: median over trials. Bar: {interval}. Idle: of the CPUs that the server was pinned"
     " to, soft interrupts included in what is not idle. Bandwidth: TCP payload per second,"
     " both ways."
 )
@@ -37,7 +37,13 @@ def is_offered(strip: Strip) -> bool:
 def section(family: Family) -> Section:
     """Throughput, idle CPU, response time and bandwidth over the factor; empty of other loads."""
     found = tuple(_series(family)) if is_given(family) and not family.is_outside else ()
-    return Section(f"As the load grows: {family.title}", (*found, key(KEY)) if found else ())
+    return Section(f"As the load grows: {family.title}", (*found, key(_key(family))) if found else ())
+
+
+def _key(family: Family) -> str:
+    scenarios = (s for strip in family.strips for group in strip.groups for s in group.scenarios)
+    known = (one for scenario in scenarios for one in scenario.estimates.values())
+    return KEY.format(interval=figure_words.interval_name(known))
 
 
 def _series(family: Family) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from wiretrial.report import case_tables, metrics, page_load, units
+from wiretrial.report import case_tables, figure_words, metrics, page_load, units
 from wiretrial.report import clients as libraries
 from wiretrial.report.blocks import (
     SIGNS,
@@ -137,7 +137,7 @@ def costs(model: ReportModel) -> Section:
         is_long = sum(len(group.scenarios) for group in rest) > MOST_BARS
         found += fold("Scenario by scenario", Panels(bars)) if is_long else [Panels(bars)]
     found += [key(text) for text in cost.constants(model)]
-    figures = "Figures" if model.is_run else "Figures, with 95 % intervals"
+    figures = "Figures" if model.is_run else "Figures, with intervals"
     return Section("Cost", (*found, *fold(figures, rankings.costs(model))), is_detail=True)
 
 
@@ -152,7 +152,8 @@ def _round_trips(model: ReportModel, family: Family) -> Iterator[Section]:
         found += fold("Figures and places", clients.round_trips(model, group))
         found += fold("Pair by pair", rankings.pairs(group))
     if found:
-        found.append(key(client_views.KEY))
+        scenarios = [scenario for group in family.groups for scenario in group.scenarios]
+        found.append(key(client_views.KEY.format(interval=_interval(scenarios, metrics.WALL))))
         yield Section(f"Round trip and CPU: {family.title}", tuple(found), is_detail=True)
 
 
@@ -287,11 +288,8 @@ def _how(family: Family, text: str) -> str:
 
 
 def _interval(scenarios: Sequence[ScenarioResult], metric: Metric) -> str:
-    """What the intervals are of: the median where order statistics make them, else by t."""
     estimates = (scenario.estimates.get(metric.key) for scenario in scenarios)
-    rules = {one.rule for one in estimates if one and one.interval}
-    is_mean = any(rule.startswith("t ") for rule in rules)
-    return "95 % interval of the geometric mean" if is_mean else "95 % interval"
+    return figure_words.interval_name(one for one in estimates if one)
 
 
 def _key(group: Group) -> str:

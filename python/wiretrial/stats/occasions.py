@@ -27,9 +27,17 @@ class Components:
     """0 where the occasions lie no further apart than their trials would put them."""
 
 
+def grouped(values: Sequence[float], occasions: Sequence[int]) -> dict[int, list[float]]:
+    """The values of each occasion."""
+    groups: dict[int, list[float]] = {}
+    for value, occasion in zip(values, occasions, strict=True):
+        groups.setdefault(occasion, []).append(value)
+    return groups
+
+
 def means(values: Sequence[float], occasions: Sequence[int]) -> list[float]:
     """The mean of each occasion's values, in the order of the occasions."""
-    return [fmean(group) for _, group in sorted(_grouped(values, occasions).items())]
+    return [fmean(group) for _, group in sorted(grouped(values, occasions).items())]
 
 
 def units(values: Sequence[float], occasions: Sequence[int]) -> list[float]:
@@ -42,7 +50,7 @@ def units(values: Sequence[float], occasions: Sequence[int]) -> list[float]:
 
 def components(values: Sequence[float], occasions: Sequence[int]) -> Components | None:
     """Of positive `values`; None without two occasions, or without two trials in one of them."""
-    groups = list(_grouped([math.log(value) for value in values], occasions).values())
+    groups = list(grouped([math.log(value) for value in values], occasions).values())
     sizes = [len(group) for group in groups]
     total, many = sum(sizes), len(sizes)
     if many < 2 or total == many:
@@ -54,10 +62,3 @@ def components(values: Sequence[float], occasions: Sequence[int]) -> Components 
     trials_each = (total - sum(n * n for n in sizes) / total) / (many - 1)
     added = max(0.0, (between - within) / trials_each)
     return Components(math.sqrt(within), math.sqrt(added))
-
-
-def _grouped(values: Sequence[float], occasions: Sequence[int]) -> dict[int, list[float]]:
-    groups: dict[int, list[float]] = {}
-    for value, occasion in zip(values, occasions, strict=True):
-        groups.setdefault(occasion, []).append(value)
-    return groups

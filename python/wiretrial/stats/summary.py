@@ -6,7 +6,9 @@ Communication Systems*, theorem 2.1). Five trials or fewer cannot reach 95 % tha
 five covers the median with 93.75 %), so the t interval on the logarithms is used, stretched where
 needed to hold the median; it takes the logarithms as about normal. Two trials have none: theirs
 would reach over several powers of ten and say nothing. Where trials are of several occasions, each
-occasion counts as one value, the mean of its logarithms: its trials share what the day adds.
+occasion counts as one value, the mean of its logarithms: its trials share what the day adds. Beside
+the median of several occasions stands the range of their medians: three machines are no sample of
+all machines, and a t interval of three values would claim that they are.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Literal
 
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.occasions import ENOUGH, means
+from wiretrial.stats.occasions import ENOUGH, grouped, means
 
 Rule = Literal["order statistics", "t on logarithms", "t over occasions", "none"]
 
@@ -39,11 +41,16 @@ class Estimate:
     rule: Rule
     bound: Bound = "exact"
     """What the median is where the load generator was the limit in a trial."""
+    over_occasions: tuple[float, float] | None = None
+    """The lowest and the highest median of an occasion, where there are several."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """What may be shown beside the median; None of a bound."""
-        return bounds.interval(self.low, self.high, self.bound)
+        """What is shown beside the median: the range over occasions, or the 95 % interval.
+
+        None of a bound.
+        """
+        return bounds.interval(*(self.over_occasions or (self.low, self.high)), self.bound)
 
 
 def summarise(
@@ -70,10 +77,7 @@ def _summarised(values: Sequence[float], confidence: float, occasions: Sequence[
     ordered = sorted(values)
     middle = median(ordered)
     if len(set(occasions)) > 1:
-        if ordered[0] <= 0 or len(set(occasions)) < ENOUGH:
-            return Estimate(middle, None, None, len(ordered), "none")
-        by_occasion = means([math.log(value) for value in values], occasions)
-        return _by_logarithms(by_occasion, middle, len(ordered), "t over occasions", confidence)
+        return _over_occasions(values, occasions, middle, confidence)
     if rank := order_statistic_rank(len(ordered), confidence):
         low, high = ordered[rank - 1], ordered[-rank]
         return Estimate(middle, low, high, len(ordered), "order statistics")
@@ -81,6 +85,18 @@ def _summarised(values: Sequence[float], confidence: float, occasions: Sequence[
         return Estimate(middle, None, None, len(ordered), "none")
     logs = [math.log(value) for value in ordered]
     return _by_logarithms(logs, middle, len(ordered), "t on logarithms", confidence)
+
+
+def _over_occasions(
+    values: Sequence[float], occasions: Sequence[int], middle: float, confidence: float
+) -> Estimate:
+    each = [median(group) for group in grouped(values, occasions).values()]
+    if min(values) <= 0 or len(each) < ENOUGH:
+        told = Estimate(middle, None, None, len(values), "none")
+    else:
+        logs = means([math.log(value) for value in values], occasions)
+        told = _by_logarithms(logs, middle, len(values), "t over occasions", confidence)
+    return replace(told, over_occasions=(min(each), max(each)))
 
 
 def _by_logarithms(

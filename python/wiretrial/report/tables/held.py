@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import metrics, units
+from wiretrial.report import figure_words, metrics, units
 from wiretrial.report.blocks import (
     NO_FIGURE,
     NOTHING,
@@ -47,7 +47,7 @@ KEY = (
     "User memory: growth of the server's proportional set size from before the first connection to"
     " when all stood idle. Kernel memory: sockets and their buffers, both ends of each connection."
     " Alive: connections that answered a message after they had been idle, in the worst trial."
-    " Intervals: 95 %."
+    f" {figure_words.INTERVALS}"
 )
 SLOPES_TITLE = "Memory of one more connection"
 SLOPE_COLUMNS = (*words("Server"), *figures("User, bytes", "Kernel, bytes"), *words("From"))

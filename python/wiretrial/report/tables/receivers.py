@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import units
+from wiretrial.report import figure_words, units
 from wiretrial.report.blocks import Block, Cell, Column, Table, key, words
 from wiretrial.report.measures import Measured
 from wiretrial.report.tables import cells
@@ -20,7 +20,7 @@ TITLE = "Memory of receivers"
 KEY = (
     "The server's proportional set size when the load has ended and all receivers are held still."
     " Per receiver: what it is more with the most receivers than with the fewest of the same block,"
-    " by their difference; what the kernel keeps is not in it. Intervals: 95 %."
+    " by their difference; what the kernel keeps is not in it. " + figure_words.INTERVALS
 )
 _VARIED = frozenset({"connections", "streams", "layout"})
 """Levels that say how many receivers there are."""

@@ -16,7 +16,7 @@ US = units.MICROSECONDS
 WIDE_ROW = 30
 NARROW_ROW = 44
 KEY = (
-    "Filled: the round trip, the median over trials of their means; line: its 95 % interval. Ring: "
+    "Filled: the round trip, the median over trials of their means; line: {interval}. Ring: "
     "the client's CPU in it. What lies between them is the server's work and waiting."
 )
 

@@ -28,7 +28,7 @@ def median(
     told = f"{scenario.bound(metric)}{unit.text(estimate.median)}{per}"
     if estimate.bound == "exact":
         interval = figure_words.interval_text(estimate, unit) or "unknown"
-        told += f", 95 % interval {interval}"
+        told += f", {figure_words.interval_name([estimate])} {interval}"
     return {**ends, **palette.look(scenario.colour), "text": f"{name}: {told}"}
 
 
