@@ -41,14 +41,50 @@ def test_fiellers_interval_has_the_known_answer() -> None:
 
 
 def test_each_occasion_is_one_value() -> None:
-    a = [Cost(0, saved) for saved in (4, 3, 2)]
-    b = [Cost(dearer, 0) for dearer in (6, 5, 7)]
+    # Both sides together cost 6 per message each day, so that each day's unit is the same.
+    a = [Cost(0, (6 + saved) / 2) for saved in (4, 3, 2)]
+    b = [Cost(dearer, (6 - saved) / 2) for dearer, saved in ((6, 4), (5, 3), (7, 2))]
     # Two blocks a day on each side of the day's mean: nothing else may count.
     twice = [Cost(x.setup, x.message + off) for x in a for off in (-0.5, 0.5)]
     both = [Cost(x.setup + off, x.message) for x in b for off in (1, -1)]
-    days = find(twice, both, occasions=[1, 1, 2, 2, 3, 3])
-    assert days == find(a, b)
+    days, alone = find(twice, both, occasions=[1, 1, 2, 2, 3, 3]), find(a, b)
+    assert days.outcome == alone.outcome == "break-even"
+    told = (days.messages, days.low, days.high)
+    assert told == pytest.approx((alone.messages, alone.low, alone.high))
     assert find(twice, both) != days
+
+
+def test_a_slower_machine_is_no_scatter() -> None:
+    a = [Cost(0, (6 + saved) / 2) for saved in (4, 3, 2)]
+    b = [Cost(dearer, (6 - saved) / 2) for dearer, saved in ((6, 4), (5, 3), (7, 2))]
+    speeds = (1.0, 3.0, 0.5)
+    slower = [
+        [Cost(x.setup * s, x.message * s) for x, s in zip(side, speeds, strict=True)]
+        for side in (a, b)
+    ]
+    found, alone = find(*slower, occasions=[1, 2, 3]), find(a, b)
+    assert found.outcome == "break-even"
+    assert (found.messages, found.low, found.high) == pytest.approx(
+        (alone.messages, alone.low, alone.high)
+    )
+
+
+def test_the_interval_over_occasions_holds_the_truth_in_about_95_percent() -> None:
+    """Machines of speeds that differ by a factor of up to three."""
+    suites, held = 2000, 0
+    draw = random.Random(5)
+    for seed in range(suites):
+        speeds = [draw.uniform(1, 3) for _ in range(3)]
+        sides = [
+            [Cost(x.setup * s, x.message * s) for x, s in zip(side, speeds, strict=True)]
+            for side in (
+                blocks(100, 10, 0.03, 2 * seed, n=3),
+                blocks(400, 4, 0.03, 2 * seed + 1, n=3),
+            )
+        ]
+        found = find(*sides, occasions=[1, 2, 3])
+        held += found.low is not None and found.high is not None and found.low <= 50 <= found.high
+    assert 0.935 <= held / suites <= 0.965
 
 
 def test_the_interval_holds_the_truth_in_about_95_percent() -> None:

@@ -22,9 +22,11 @@ class CpuShares:
     there_ns: int = 0
     """The observed part of the window, times the CPUs."""
     idle: float | None = None
+    """Idle, or waiting for a disk: some kernels book all idle time of a CPU as such a wait while
+    a task sleeps in io_uring."""
     softirq: float | None = None
     busy: float | None = None
-    """Neither idle nor waiting for a disk."""
+    """Neither of these."""
 
     def busy_beside(self, own: float) -> float | None:
         """The busy share, where `own` is that of the side's processes.
@@ -49,7 +51,7 @@ def shares(seen: Observation | None, cpus: Collection[int]) -> CpuShares:
     unused = None if idle is None else idle + (total(*(u.iowait_ns for u in own)) or 0)
     return CpuShares(
         there,
-        idle=None if idle is None else min(idle / there, 1.0),
+        idle=None if unused is None else min(unused / there, 1.0),
         softirq=None if softirq is None else min(softirq / there, 1.0),
         busy=None if unused is None else max(1 - unused / there, 0.0),
     )

@@ -91,6 +91,11 @@ def learned(trials: Sequence[Trial]) -> list[LearnedRule]:
     return list(dict.fromkeys(one for trial in trials for one in trial.scenario.learned))
 
 
+def machines_words(trials: Sequence[Trial]) -> str:
+    """The machine of the trials; of several occasions, each machine once."""
+    return "; ".join(dict.fromkeys(machine_words(trial.machine.facts) for trial in trials))
+
+
 def machine_words(facts: Mapping[str, Any]) -> str:
     """`2 CPUs, MODEL, Linux 6.1`."""
     cpu = facts.get("cpu")

@@ -54,6 +54,7 @@ class Found(BaseModel):
     date: str
     machine: str
     trials: int
+    occasions: int = 1
     sentences: tuple[str, ...]
     sections: tuple[FoundSection, ...]
 
@@ -71,8 +72,9 @@ def of_report(model: ReportModel) -> Found:
         study=first.study,
         command=model.command,
         date=max(trial.started_at for trial in model.trials)[:10],
-        machine=facts.machine_words(first.machine.facts),
+        machine=facts.machines_words(model.trials),
         trials=len(model.trials),
+        occasions=len({trial.occasion for trial in model.trials}),
         sentences=model.all_sentences,
         sections=tuple(
             FoundSection(title=section.title, blocks=blocks)
@@ -110,10 +112,10 @@ def of_study(study: Path) -> str:
 
 def section(found: Found) -> str:
     """The figures: what was found first, then table after table."""
-    made = (
-        f"{found.date}, {found.machine}; {units.plural(found.trials, 'trial')} of"
-        f" `{found.command}`."
-    )
+    many = units.plural(found.trials, "trial")
+    if found.occasions > 1:
+        many += f" over {found.occasions} occasions"
+    made = f"{found.date}, {found.machine}; {many} of `{found.command}`."
     shown = markdown.sections(Section(one.title, one.blocks) for one in found.sections)
     return "\n\n".join((made, *found.sentences, *shown)) + "\n"
 

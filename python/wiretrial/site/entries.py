@@ -17,7 +17,6 @@ from wiretrial.report import brief, facts, html, page
 from wiretrial.report.blocks import Section
 from wiretrial.report.found import Found
 from wiretrial.report.model import ReportModel
-from wiretrial.report.tables.occasions import TITLE as OCCASIONS
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import first_sentence
@@ -62,8 +61,7 @@ class Entry:
     date: str
     machine: str
     trials: int
-    occasions: int | None
-    """None: it was not recorded."""
+    occasions: int
     column: Markup
     """What its page shows, as its report does."""
     small: Small | None
@@ -100,7 +98,7 @@ def of_model(
         question=model.question,
         answer=tuple(answer[:MOST_SENTENCES]) or _answer(model),
         date=max(trial.started_at for trial in model.trials)[:10],
-        machine=facts.machine_words(model.trials[0].machine.facts),
+        machine=facts.machines_words(model.trials),
         trials=len(model.trials),
         occasions=len({trial.occasion for trial in model.trials}),
         column=_column(model),
@@ -125,7 +123,6 @@ def of_kept(
     """A study of which figures are kept and no trials. `subjects`: those it may speak of."""
     told = answer or [_shortened(first_sentence(one)) for one in found.sentences]
     sections = [Section(one.title, one.blocks) for one in found.sections]
-    has_occasions = any(one.title == OCCASIONS for one in found.sections)
     return Entry(
         name=name,
         title=title,
@@ -134,8 +131,7 @@ def of_kept(
         date=found.date,
         machine=found.machine,
         trials=found.trials,
-        # Before occasions were recorded there was one.
-        occasions=None if has_occasions else 1,
+        occasions=found.occasions,
         column=html.kept(found, title, question, answer, _pictures(name, downloads)),
         small=small.of(sections),
         measured=measured.of_kept(found, subjects),

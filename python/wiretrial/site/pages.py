@@ -110,9 +110,7 @@ def _small(entry: Entry) -> Markup:
 
 def about(entry: Entry) -> str:
     """Date, machine, and how much was measured."""
-    occasions = units.plural(entry.occasions, "occasion") if entry.occasions else ""
-    trials = units.plural(entry.trials, "trial")
-    over = f"{trials} over {occasions}" if occasions else trials
+    over = f"{units.plural(entry.trials, 'trial')} over {units.plural(entry.occasions, 'occasion')}"
     return " · ".join(filter(None, (entry.date, entry.machine, over)))
 
 

@@ -4,6 +4,10 @@ With a set-up cost and a cost per message on each side, both ways cost the same 
 n = (set-up B - set-up A) / (message A - message B) messages. The interval of that ratio of two
 means is Fieller's (1954, *Some problems in interval estimation*). Where the denominator may be
 zero, his set is no interval: it is two rays, or every number, and the break-even cannot be told.
+
+A machine that is half as fast doubles every cost and leaves the break-even where it is. Over several
+occasions the differences are therefore taken in units of that occasion's cost per message; in
+nanoseconds the slowest machine would decide, and the machines would count as scatter.
 """
 
 from __future__ import annotations
@@ -50,7 +54,8 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
     """The break-even of A, cheap to set up, and B, cheap per message; a[i], b[i] share a block.
 
     `occasions`: on which one block i was measured; left out: all on the same. Of several, each
-    counts as one value, the mean of its blocks, as in `stats.compare`.
+    counts as one value, the mean of its blocks, as in `stats.compare`, in units of what a message
+    costs on it.
     """
     if len(a) != len(b):
         raise ValueError(f"pairs need equal numbers, not {len(a)} and {len(b)}")
@@ -59,6 +64,10 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
     dearer = [y.setup - x.setup for x, y in zip(a, b, strict=True)]
     saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
     dearer, saved = units(dearer, occasions), units(saved, occasions)
+    if len(set(occasions)) > 1:
+        scales = _scales(a, b, occasions)
+        dearer = [one / scale for one, scale in zip(dearer, scales, strict=True)]
+        saved = [one / scale for one, scale in zip(saved, scales, strict=True)]
     top, bottom = fmean(dearer), fmean(saved)
     # What a message saves must not be chance: a loss in each would eat up any cheaper set-up.
     is_lasting = _is_shown(saved) or not any(saved)
@@ -73,6 +82,13 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
         return BreakEven("cannot be told", None, None, None)
     outcome: Outcome = "break-even" if top > 0 else "until"
     return BreakEven(outcome, top / bottom, max(interval[0], 0.0), interval[1])
+
+
+def _scales(a: Sequence[Cost], b: Sequence[Cost], occasions: Sequence[int]) -> list[float]:
+    """What a message costs on each occasion, A and B together; 1 where one of them is no cost."""
+    together = [x.message + y.message for x, y in zip(a, b, strict=True)]
+    found = units(together, occasions)
+    return found if min(found) > 0 else [1.0] * len(found)
 
 
 def _is_shown(differences: Sequence[float]) -> bool:

@@ -1,0 +1,31 @@
+"""Shares of a CPU's time, from the kernel's states."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report.synthetic import demo_trials
+from wiretrial.report.cpus import CpuShares, shares
+from wiretrial.results.observation import CpuUse, Observation
+
+
+def observed(use: CpuUse) -> Observation:
+    """One CPU over 1,000 ns."""
+    seen = demo_trials(blocks=1)[0].observation
+    assert seen is not None
+    return seen.model_copy(update={"cpus": (use,), "start_ns": 0, "end_ns": 1000})
+
+
+@pytest.mark.parametrize(("idle", "iowait"), [(800, 0), (0, 800), (500, 300)])
+def test_a_cpu_that_waits_for_a_disk_is_idle(idle: int, iowait: int) -> None:
+    use = CpuUse(cpu=0, idle_ns=idle, iowait_ns=iowait, softirq_ns=50)
+    found = shares(observed(use), {0})
+    assert found.idle == pytest.approx(0.8)
+    assert found.busy == pytest.approx(0.2)
+    assert found.softirq == pytest.approx(0.05)
+
+
+def test_without_readings_nothing_is_known() -> None:
+    assert shares(None, {0}) == CpuShares()
+    assert shares(observed(CpuUse(cpu=1, idle_ns=800)), {0}) == CpuShares()
+    assert shares(observed(CpuUse(cpu=0)), {0}).idle is None
