@@ -121,7 +121,6 @@ def test_error_rates_of_suites_without_differences(
     # 0.05 and 0.95, with four standard errors of so many suites.
     assert wrong / SUITES <= 0.0775
     assert held / SUITES >= 0.94
-    print(workloads, others, spread.__name__, wrong / SUITES, held / SUITES, wide / plain_wide)
     assert wide < 0.85 * plain_wide, "or nothing would be gained"
 
 
