@@ -1,4 +1,5 @@
-"""Writes docs/claims.md: the verdict on each published claim, before today's rules and by them.
+"""Writes docs/claims.md: the verdict on each published claim, before today's rules and by them,
+and the smallest difference that each study could have shown.
 
 Usage: python -m tools.claims. The verdicts before are those of the first kept results
 (`claims_before.json`); today's are read from `studies/NAME/results/found.json`.
@@ -12,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wiretrial.report import found
-from wiretrial.report.blocks import Cell, Table
+from wiretrial.report import found, units
+from wiretrial.report.blocks import Cell, Table, Text
 from wiretrial.report.claims import OURS
-from wiretrial.report.tables import claims
+from wiretrial.report.tables import claims, resolution
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "claims.md"
@@ -36,6 +37,8 @@ What five published studies said, held against our own measurements twice.
   published ratio divided and multiplied by 1.25, *not reproduced* where it lies wholly outside,
   *cannot be told* between the two, *arithmetic* where the source's own figures give the ratio
   without a measurement.
+
+Below each study's name stands the smallest difference that its declared contrasts could have shown.
 """
 COLUMNS = "| Claim | Published | Before | Now | Why it changed |\n|---|---|---|---|---|"
 
@@ -51,9 +54,8 @@ def _studies() -> Iterator[str]:
         kept = found.read(ROOT / "studies" / name)
         rows = {} if kept is None else _rows_of(kept)
         is_same = kept is not None and kept.date == study["date"]
-        date = "" if kept is None else f", now of {kept.date}"
         yield f"## [{name}](../studies/{name}/RESULTS.md)\n"
-        yield f"Before: of {study['date']}{date}.\n"
+        yield f"Before: of {study['date']}{_now(kept)}\n"
         yield COLUMNS
         known = set()
         for claim in study["claims"]:
@@ -64,6 +66,22 @@ def _studies() -> Iterator[str]:
             if text not in known:
                 yield _row(text, there, "not claimed", _said(here, verdict), "")
         yield ""
+
+
+def _now(kept: found.Found | None) -> str:
+    """Of which day and how many occasions the results are, and what they could have shown."""
+    if kept is None:
+        return "."
+    texts = (
+        block.text
+        for section in kept.sections
+        if section.title == resolution.TITLE
+        for block in section.blocks
+        if isinstance(block, Text)
+    )
+    told = next(texts, "")
+    over = units.plural(kept.occasions, "occasion")
+    return f"; now of {over} until {kept.date}. {told}".rstrip()
 
 
 def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, Cell]]:
