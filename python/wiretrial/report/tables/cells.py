@@ -10,6 +10,8 @@ from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import PER_MESSAGE, Metric
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.stats import bounds
+from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
 from wiretrial.words import Noun
 
@@ -39,6 +41,22 @@ def estimated(estimate: Estimate, unit: units.Unit, text: str, *, mark: Mark = "
         aside=(interval,) if interval else (),
         mark=mark,
         value=estimate.median,
+        low=low,
+        high=high,
+    )
+
+
+def compared(found: Comparison, mark: Mark = "") -> Cell:
+    """A ratio with the interval beside it; of a bound the ratio with its sign alone."""
+    if found.bound == "unknown":
+        return NO_FIGURE
+    interval = figure_words.ratio_interval(found)
+    low, high = found.interval or (None, None)
+    return Cell(
+        f"{bounds.SIGNS[found.bound]}{units.significant(found.ratio)}",
+        aside=(interval,) if interval else (),
+        mark=mark,
+        value=found.ratio,
         low=low,
         high=high,
     )

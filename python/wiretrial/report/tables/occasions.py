@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wiretrial.report import declared, figure_words, units
+from wiretrial.report import declared, units
 from wiretrial.report.blocks import (
     NO_FIGURE,
     Block,
@@ -27,6 +27,7 @@ from wiretrial.report.blocks import (
 )
 from wiretrial.report.declared import Contrast
 from wiretrial.report.model import ReportModel
+from wiretrial.report.tables import cells
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.occasions import Components
 
@@ -123,14 +124,13 @@ def _by_metric(told: Sequence[_Found]) -> Iterator[Block]:
 
 def _row(one: _Found) -> tuple[Cell, ...]:
     found, known = one.comparison, one.components
-    low, high = found.interval or (None, None)
     ratios = [units.significant(ratio) for ratio in found.by_occasion]
     if len(ratios) > MOST_LISTED:
         ends = min(found.by_occasion), max(found.by_occasion)
         ratios = [" to ".join(units.significant(end) for end in ends)]
     return (
         Cell(one.contrast.name, aside=(one.contrast.where,)),
-        Cell(figure_words.interval_ratio(found), value=found.ratio, low=low, high=high),
+        cells.compared(found),
         Cell(", ".join(ratios)),
         _percent([one.apart]),
         _percent([known.trials]) if known else NO_FIGURE,

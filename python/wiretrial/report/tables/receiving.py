@@ -121,13 +121,7 @@ def _base(found: Charged) -> str:
 
 
 def _ratio(side: Side) -> Cell:
-    found = side.ratio
-    if found is None or found.bound == "unknown":
-        return NO_FIGURE
-    low, high = found.interval or (None, None)
-    interval = figure_words.ratio_interval(found)
-    text = figure_words.interval_ratio(found).partition(" (")[0]
-    return Cell(text, (interval,) if interval else (), value=found.ratio, low=low, high=high)
+    return NO_FIGURE if side.ratio is None else cells.compared(side.ratio)
 
 
 def _verdict(row: Row) -> Cell:

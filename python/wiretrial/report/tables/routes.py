@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from wiretrial.report import by_route, figure_words, metrics, traffic, units
+from wiretrial.report import by_route, metrics, traffic, units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark, Table, Told, heading, key, words
 from wiretrial.report.by_route import Apart, Result
 from wiretrial.report.families import Group
@@ -139,18 +139,8 @@ def _ratio(found: Apart | None) -> Cell:
     """How many times as long; marked where one of both is shown to be faster."""
     if found is None:
         return NO_FIGURE
-    comparison = found.comparison
-    interval = figure_words.ratio_interval(comparison)
-    low, high = comparison.interval or (None, None)
     mark: Mark = "worst" if found.verdict == "B faster" else "best" if found.is_shown else ""
-    return Cell(
-        units.significant(comparison.ratio),
-        aside=(interval,) if interval else (),
-        mark=mark,
-        value=comparison.ratio,
-        low=low,
-        high=high,
-    )
+    return cells.compared(found.comparison, mark)
 
 
 def _cost(group: Group) -> str:
