@@ -74,11 +74,17 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Look at the first excerpt per class; lower the load until the server answers all.",
     ),
     Code.CONNECT_FAILURES: Entry(
-        cause="The server, or the way to it, did not take connections as fast as they came.",
+        cause=(
+            "The server, or the network path to it, did not accept connections as fast as they "
+            "came."
+        ),
         remedy="Raise the server's listen backlog and net.core.somaxconn, or connect more slowly.",
     ),
     Code.GENERATOR_LIMITS: Entry(
-        cause="The generator ran out of descriptors or of local ports: no fault of the server's.",
+        cause=(
+            "The generator ran out of descriptors or of local ports; the server did not cause "
+            "this."
+        ),
         remedy=(
             "Raise `ulimit -n`, or give more source addresses: one source and one server port "
             "carry 28,232 ports, which at 60 s of TIME_WAIT is 470 new connections per second."
@@ -86,8 +92,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.STALLED: Entry(
         cause=(
-            "The server took requests or messages and no longer answered: a deadlock, most often a"
-            " handler that waits for what another thread of the same pool must do."
+            "The server accepted requests or messages but stopped answering: a deadlock. Most "
+            "often a handler waits for work that another thread of the same pool must do."
         ),
         remedy=(
             "Look for a wait in the handler; the trial was ended for it, and has no figure but when"
@@ -96,8 +102,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.CLIENT_BOUND: Entry(
         cause=(
-            "The generator had no room left, or was kept from running, before the server was at "
-            "its limit."
+            "The generator was saturated, or was kept from running, before the server was at its "
+            "limit."
         ),
         remedy=(
             "Read its throughput as “at least”; compare the server's CPU cost, or give the "
@@ -106,8 +112,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.OWN_WINDOW: Entry(
         cause=(
-            "Over HTTP/2 replies used up what the generator lets a server send before it says that"
-            " more may come. The server waited for that word: the figures are the window's."
+            "Over HTTP/2, replies used up the window that the generator gives the server. The "
+            "server waited until it could send more: the figures are those of the window."
         ),
         remedy=(
             "Give a wider window (--window, --connection-window). A trial is void for it unless the"
@@ -116,9 +122,9 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.DATAGRAMS_DROPPED: Entry(
         cause=(
-            "Over HTTP/3 datagrams came faster than the generator read them: a socket's buffer was "
-            "full, and this machine dropped them. The server sent them again, and took the path for"
-            " slower than it is."
+            "Over HTTP/3, datagrams came faster than the generator read them: a socket's buffer "
+            "was full, and this machine dropped them. The server sent them again, and took the "
+            "path to be slower than it is."
         ),
         remedy=(
             "Raise net.core.rmem_max, use fewer connections or streams per CPU, or give the "
@@ -127,8 +133,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.OVERLOADED: Entry(
         cause=(
-            "More was due than was sent or answered: the server or the link was at its limit, or"
-            " the connections were too few."
+            "More requests or messages were due than were sent or answered: the server or the "
+            "link was at its limit, or there were too few connections."
         ),
         remedy=(
             "Read its throughput as the most that could be reached, and do not use its response"
@@ -145,12 +151,16 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.AGENT_LOST: Entry(
         cause=(
-            "A machine of the fleet, or the way to it, was lost; the rest of its share is missing."
+            "A machine of the fleet, or the network path to it, was lost; the rest of its share "
+            "is missing."
         ),
         remedy="Look after that host and measure again: the result is partial.",
     ),
     Code.AGENT_STANDS_OUT: Entry(
-        cause="One machine of the fleet, or its way to the server, is slower than the others.",
+        cause=(
+            "One machine of the fleet, or its network path to the server, is slower than the "
+            "others."
+        ),
         remedy="Compare the agents' own figures; look at its CPU and network, or leave it out.",
     ),
     Code.AGENTS_SHARE: Entry(
@@ -159,8 +169,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.SERVER_RESTARTED: Entry(
         cause=(
-            "A server that was named with --server crashed, was restarted by its supervisor, or was"
-            " replaced: its counters began anew."
+            "A server that was named with --server crashed, was restarted by its supervisor, or "
+            "was replaced, so its counters started again."
         ),
         remedy="It has no cost per message. Look at its log, and measure again.",
     ),
@@ -169,13 +179,13 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Raise the limit, or look for what grows (`--soak`).",
     ),
     Code.WATCH_ENDED: Entry(
-        cause="The program that watched the servers of a host, or the way to it, was lost.",
+        cause="The program that watched the servers of a host, or the connection to it, was lost.",
         remedy="That host's figures end there, or are missing. Look after it, and measure again.",
     ),
     Code.SERVER_THROTTLED: Entry(
         cause=(
-            "A server used up the CPU time of its control group's limit, and was stopped until the"
-            " limit's next period: most often 100 ms later."
+            "A server used up the CPU limit of its control group, and was stopped until the "
+            "limit's next period: most often 100 ms later."
         ),
         remedy=(
             "Long response times are the limit's. Raise it (`docker update --cpus`), or state it"
@@ -196,28 +206,34 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Measure for two seconds or more, so that warm-up can be told from the rest.",
     ),
     Code.DISTURBED: Entry(
-        cause="The machine paused, or another program had the generator's CPU.",
+        cause="The machine paused, or another program used the generator's CPU.",
         remedy="Those intervals are left out; stop other work on the machine and measure again.",
     ),
     Code.STARVED: Entry(
-        cause="Other processes had the generator's CPU when it was ready to run.",
+        cause="Other processes used the generator's CPU when it was ready to run.",
         remedy="Give the generator cores of its own, or stop other work on the machine.",
     ),
     Code.LATE_SENDS: Entry(
-        cause="The generator could not keep the instants at which requests or messages were due.",
+        cause=(
+            "The generator could not send requests or messages at the instants at which they were "
+            "due."
+        ),
         remedy=(
             "Give the generator more threads or spinning pacing; response times include this lag."
         ),
     ),
     Code.NO_FREE_CONNECTION: Entry(
-        cause=("The generator had time, but no free connection: each waited for a reply."),
+        cause="The generator was not busy, but had no free connection: each waited for a reply.",
         remedy=(
             "Give more connections (-c, or a larger pool) or more in flight on each (--depth);"
             " response times include this wait."
         ),
     ),
     Code.BLOCKED: Entry(
-        cause=("A closed loop sends nothing while it waits, so a stall hides what it kept back."),
+        cause=(
+            "A closed loop sends nothing while it waits, so a stall hides the requests that it "
+            "delayed."
+        ),
         remedy=(
             "Measure with --rate: an open loop shows such stalls in full, a closed loop waits "
             "them out."
@@ -225,8 +241,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.DELAYED_ACK: Entry(
         cause=(
-            "One side writes a message in two sends: Nagle's algorithm keeps the second back "
-            "until the first is acknowledged, which the other side puts off for 40 ms."
+            "One side writes a message in two sends. Nagle's algorithm holds the second one until "
+            "the first is acknowledged, and the other side delays the acknowledgement by 40 ms."
         ),
         remedy="Set TCP_NODELAY on the side that writes so, and write each message with one call.",
     ),
@@ -243,7 +259,7 @@ CATALOGUE: dict[Code, Entry] = {
     Code.SYN_RETRANSMISSION: Entry(
         cause=(
             "The listen queue was full, and the kernel dropped the first packet of the "
-            "connection; it comes again after a second. A full table of tracked connections "
+            "connection; it is sent again after a second. A full table of tracked connections "
             "(nf_conntrack) does the same."
         ),
         remedy=(
@@ -263,8 +279,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.SECOND_MODE: Entry(
         cause=(
-            "There are two kinds of replies, and no known cause fits: a cache that hits or "
-            "misses, two threads of unequal load, a collector."
+            "There are two kinds of replies, and no known cause fits. It may be a cache that hits "
+            "or misses, two threads of unequal load, or a garbage collector."
         ),
         remedy="Look at the percentile plot: quote both modes with their shares, never one mean.",
     ),
@@ -278,8 +294,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.FREQUENCY: Entry(
         cause=(
-            "The CPU's clock follows heat and load: the same work takes longer or shorter from "
-            "trial to trial."
+            "The CPU's clock rate changes with heat and load, so the same work takes longer or "
+            "shorter from trial to trial."
         ),
         remedy="Set the governor to `performance`, switch boost off, and see to the cooling.",
     ),
@@ -290,7 +306,7 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Pin the server and the generator to different cores.",
     ),
     Code.UNPINNED: Entry(
-        cause="The kernel moves threads between cores, and what they had in its caches is lost.",
+        cause="The kernel moves threads between cores, and they lose their data in the caches.",
         remedy="Pin the server and the generator to stated cores, so that they do not move.",
     ),
     Code.NO_SERVER_CPU: Entry(
@@ -305,9 +321,9 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.UNLIKE_CONGESTION: Entry(
         cause=(
-            "HTTP/3 was compared with HTTP over TCP over a link, and TCP had another congestion"
-            " control than QUIC. BBR, for one, hardly heeds a lost packet, at which Cubic takes"
-            " 30 % off its window."
+            "HTTP/3 was compared with HTTP over TCP over a link, and TCP had another congestion "
+            "control than QUIC. BBR, for example, hardly reacts to a lost packet, while Cubic "
+            "reduces its window by 30 %."
         ),
         remedy=(
             'Give both the same (`congestion = "cubic"` in the workloads), or state both with the'
@@ -316,8 +332,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.TWINS_DIFFER: Entry(
         cause=(
-            "The scenario that is measured twice came out as two: chance, or something that "
-            "changed between trials of one block."
+            "The scenario that is measured twice gave two different results: by chance, or "
+            "because something changed between trials of one block."
         ),
         remedy=(
             "Chance alone does this in one study of twenty; if it comes again, look for other "
@@ -330,8 +346,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.ONE_OCCASION: Entry(
         cause=(
-            "An interval over trials holds what differs between them, and nothing of what differs"
-            " between days, boots and machines."
+            "An interval over trials covers the differences between trials, but none between "
+            "days, boots and machines."
         ),
         remedy="Repeat it on two other days or machines (`study run --add-occasion DIR`).",
     ),

@@ -9,9 +9,9 @@ from wiretrial.warnings.catalogue import CATALOGUE
 
 HEAD = """# Warnings
 
-What a report may warn of, gravest first, with what brings it about and what to do. Each warning
-says what was seen, with figures; by which rule it was recognised is in
-[statistics.md](statistics.md). This page is written by `python -m wiretrial.warnings.page`.
+The warnings of a report, gravest first, each with its cause and its remedy. A warning says what was
+seen, with figures; the rule that recognises it is in [statistics.md](statistics.md). This page is
+written by `python -m wiretrial.warnings.page`.
 
 | warning | cause | remedy |
 |---|---|---|
