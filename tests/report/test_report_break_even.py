@@ -143,7 +143,8 @@ def test_each_occasion_is_one_value_of_a_break_even() -> None:
         for side in (made, days)
         for place in break_even.places(side)
     )
-    assert two.messages == pytest.approx(one.messages)
+    # In units of each day's cost per message, which differ a little.
+    assert two.messages == pytest.approx(one.messages, rel=1e-4)
     # The days' means are 640 and 635 µs: closer than their blocks, so that the interval shrinks.
     assert (one.high or 0) - (one.low or 0) > 1.2 * ((two.high or 0) - (two.low or 0)) > 0
 

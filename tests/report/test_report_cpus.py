@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.synthetic import demo_trials
 from wiretrial.report.cpus import CpuShares, shares
 from wiretrial.results.observation import CpuUse, Observation
 
 
 def observed(use: CpuUse) -> Observation:
     """One CPU over 1,000 ns."""
-    seen = demo_trials(blocks=1)[0].observation
-    assert seen is not None
-    return seen.model_copy(update={"cpus": (use,), "start_ns": 0, "end_ns": 1000})
+    return Observation(cpus=(use,), start_ns=0, end_ns=1000)
 
 
 @pytest.mark.parametrize(("idle", "iowait"), [(800, 0), (0, 800), (500, 300)])

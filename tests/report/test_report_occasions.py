@@ -162,7 +162,7 @@ def test_levels_that_are_looked_at_together_are_one_contrast_unless_they_differ(
     assert rows[1] == (True, [(f"echo, {n} connections",) for n in ("10", "100", "1,000")])
 
 
-def test_an_interval_by_t_is_named_for_what_it_is_of(three: ReportModel) -> None:
+def test_the_key_of_a_picture_names_its_interval(three: ReportModel) -> None:
     """Of six trials of one occasion order statistics give that of the median itself."""
-    assert "95 % interval of the geometric mean. " in html.render(three)
-    assert "interval of the geometric mean" not in html.render(report(TRIALS))
+    assert "Line: range over occasions. " in html.render(three)
+    assert "Line: 95 % interval. " in html.render(report(TRIALS))

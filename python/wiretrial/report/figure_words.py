@@ -16,7 +16,6 @@ from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
 
-
 INTERVALS = "Intervals: 95 %; with several occasions, the range of their medians."
 
 

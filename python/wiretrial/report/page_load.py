@@ -37,7 +37,9 @@ def is_offered(strip: Strip) -> bool:
 def section(family: Family) -> Section:
     """Throughput, idle CPU, response time and bandwidth over the factor; empty of other loads."""
     found = tuple(_series(family)) if is_given(family) and not family.is_outside else ()
-    return Section(f"As the load grows: {family.title}", (*found, key(_key(family))) if found else ())
+    return Section(
+        f"As the load grows: {family.title}", (*found, key(_key(family))) if found else ()
+    )
 
 
 def _key(family: Family) -> str:

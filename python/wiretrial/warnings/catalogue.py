@@ -82,8 +82,7 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.GENERATOR_LIMITS: Entry(
         cause=(
-            "The generator ran out of descriptors or of local ports; the server did not cause "
-            "this."
+            "The generator ran out of descriptors or of local ports; the server did not cause this."
         ),
         remedy=(
             "Raise `ulimit -n`, or give more source addresses: one source and one server port "
