@@ -10,7 +10,16 @@ from wiretrial.results.observation import CpuUse, Observation
 
 def observed(use: CpuUse) -> Observation:
     """One CPU over 1,000 ns."""
-    return Observation(cpus=(use,), start_ns=0, end_ns=1000)
+    return Observation(
+        cpu_resolution_ns=1,
+        tick_ns=10_000_000,
+        cost_ns=1,
+        watched_ns=1000,
+        start_ns=0,
+        end_ns=1000,
+        alone=False,
+        cpus=(use,),
+    )
 
 
 @pytest.mark.parametrize(("idle", "iowait"), [(800, 0), (0, 800), (500, 300)])
