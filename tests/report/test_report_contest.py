@@ -14,6 +14,7 @@ from wiretrial.report.scenarios import ScenarioResult, scenario_results
 from wiretrial.results.model import Trial
 from wiretrial.stats.compare import holm, verdict
 from wiretrial.stats.ranks import Ranking
+from wiretrial.stats.scatter import Scatter
 
 
 def contest(order: str, *shown: str) -> Contest:
@@ -131,3 +132,15 @@ def test_occasions_are_the_values_that_a_ratio_rests_on() -> None:
     scenario = group(three)[0]
     assert (scenario.usable, scenario.occasions) == (6, 3)
     assert scenario.estimates["throughput"].rule == "t over occasions"
+
+
+def test_a_workload_with_few_contrasts_uses_the_common_variance_of_the_study() -> None:
+    (scenario, *_) = group(measured())
+    of_study, own = Scatter(0.01, 4.0), Scatter(0.02, 3.0)
+    one, other = (
+        replace(scenario, levels={**scenario.levels, "workload": name}) for name in ("a", "b")
+    )
+    shared = contests.Shared(of_study, {"a": own, "c": None})
+    assert (shared.at(one), shared.at(other)) == (own, of_study)
+    assert shared.at(replace(scenario, levels={"workload": "c"})) is None
+    assert contests.ALONE.at(one) is None

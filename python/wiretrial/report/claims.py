@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wiretrial.report import contest, metrics, units
+from wiretrial.report.contest import ALONE, Shared
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.claims import Claim
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound, Range
 from wiretrial.stats.compare import Comparison
-from wiretrial.stats.scatter import Scatter
 
 Verdict = Literal[
     "reproduced", "not reproduced", "arithmetic", "cannot be told", "not measured here"
@@ -74,19 +74,21 @@ def judge(
     claims: Sequence[Claim],
     scenarios: Sequence[ScenarioResult],
     machine: str = "",
-    scatter: Mapping[str, Scatter | None] | None = None,
+    scatter: Mapping[str, Shared] | None = None,
 ) -> tuple[ClaimRow, ...]:
     """Every claim against what was measured, in the order of the study's document.
 
     `machine` says on what it was, for those that are not reproduced. `scatter`: by metric key, the
-    common variance of the study's contrasts.
+    common variances of the study's contrasts.
     """
     known = scatter or {}
-    return tuple(_judge(claim, scenarios, machine, known.get(claim.metric)) for claim in claims)
+    return tuple(
+        _judge(claim, scenarios, machine, known.get(claim.metric, ALONE)) for claim in claims
+    )
 
 
 def _judge(
-    claim: Claim, scenarios: Sequence[ScenarioResult], machine: str, scatter: Scatter | None
+    claim: Claim, scenarios: Sequence[ScenarioResult], machine: str, scatter: Shared
 ) -> ClaimRow:
     metric = next(metric for metric in metrics.METRICS if metric.key == claim.metric)
     sides = [next(filter(side.means, scenarios), None) for side in claim.sides]

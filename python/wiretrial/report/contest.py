@@ -4,7 +4,8 @@ Knows scenarios and their trials' figures; must not know how a comparison is sho
 declares before it measures is each scenario against the baseline of its group: these contrasts of
 the study in one metric are Holm's family. Two scenarios alone are a contrast of themselves. All
 other pairs are exploratory, and a family of their own. Every comparison in a metric uses the common
-variance of the declared contrasts in it (`stats/scatter.py`).
+variance of the declared contrasts in it (`stats/scatter.py`): of its workload, because a workload
+has a scatter of its own, or where that has few contrasts, of the study.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from wiretrial.stats.compare import (
 )
 from wiretrial.stats.ranks import Ranking, rank
 from wiretrial.stats.scatter import Scatter
+
+FEWEST_OF_WORKLOAD = 7
+"""A workload with fewer declared contrasts uses the common variance of the study."""
 
 OUTSIDE = "extra"
 """The group whose scenarios are shown and take no part in the verdict."""
@@ -78,6 +82,23 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """The common variances of a study's declared contrasts in one metric."""
+
+    of_study: Scatter | None = None
+    of_workload: Mapping[str, Scatter | None] = field(default_factory=dict)
+    """Those of workloads with enough contrasts; None: they are too unlike."""
+
+    def at(self, scenario: ScenarioResult) -> Scatter | None:
+        """What a comparison of this scenario uses."""
+        return self.of_workload.get(_workload(scenario), self.of_study)
+
+
+ALONE = Shared()
+"""Nothing is shared."""
+
+
+@dataclass(frozen=True)
 class Contest:
     """One group's ranking by `metric`, and its pairs by metric key."""
 
@@ -86,8 +107,8 @@ class Contest:
     pairs: Mapping[str, tuple[Pair, ...]]
     by_cost: Ranking[str]
     """The same scenarios by what stands beside."""
-    scatter: Mapping[str, Scatter | None] = field(default_factory=dict)
-    """By metric key: the common variance of the study's declared contrasts."""
+    scatter: Mapping[str, Shared] = field(default_factory=dict)
+    """By metric key: the common variances of the study's declared contrasts."""
 
     def against(self, name: str, metric: Metric) -> tuple[Pair, ...]:
         """All pairs of `name` in `metric`, with `name` as `b`."""
@@ -131,7 +152,7 @@ def run(
     """One contest per group. `baselines` names the scenario that its group is compared with."""
     compared = [_metrics(group) for group in groups]
     found: list[dict[str, tuple[Pair, ...]]] = [{} for _ in groups]
-    scatter: dict[str, Scatter | None] = {}
+    scatter: dict[str, Shared] = {}
     for metric in dict.fromkeys(metric for row in compared for metric in row):
         sides = [
             _Side(index, a, b, _is_declared(group, a, b, baselines))
@@ -140,7 +161,7 @@ def run(
             for a, b in combinations(group, 2)
         ]
         own: dict[int, list[Pair]] = {side.group: [] for side in sides}
-        scatter[metric.key] = _scatter([(s.a, s.b) for s in sides if s.is_declared], metric)
+        scatter[metric.key] = _shared([(s.a, s.b) for s in sides if s.is_declared], metric)
         for is_declared in (True, False):
             family = [side for side in sides if side.is_declared is is_declared]
             pairs = _pairs(
@@ -179,11 +200,11 @@ class _Side(NamedTuple):
 
 
 def against(
-    a: ScenarioResult, b: ScenarioResult, metric: Metric, scatter: Scatter | None = None
+    a: ScenarioResult, b: ScenarioResult, metric: Metric, scatter: Shared = ALONE
 ) -> Comparison | None:
     """The ratio of two scenarios over the blocks that hold both, a bound where a side is one.
 
-    `scatter`: the common variance of the study's contrasts. None with fewer than two blocks.
+    `scatter`: the common variances of the study's contrasts. None with fewer than two blocks.
     """
     left, right = by_block(a, metric), by_block(b, metric)
     blocks = sorted(left.keys() & right.keys())
@@ -195,15 +216,28 @@ def against(
         occasions=[block.occasion for block in blocks],
     )
     bound = bounds.ratio(a.bound_of(metric), b.bound_of(metric))
-    return replace(moderated(found, scatter), bound=bound)
+    return replace(moderated(found, scatter.at(a)), bound=bound)
 
 
-def _scatter(
-    sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric
-) -> Scatter | None:
-    """The common variance of these contrasts."""
-    found = (against(a, b, metric) for a, b in sides)
-    return scatter_of([one for one in found if one is not None])
+def _shared(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric) -> Shared:
+    """The common variances of these contrasts."""
+    of_workload: dict[str, list[Comparison]] = {}
+    for a, b in sides:
+        if (found := against(a, b, metric)) is not None:
+            of_workload.setdefault(_workload(a), []).append(found)
+    every = [one for own in of_workload.values() for one in own]
+    return Shared(
+        scatter_of(every),
+        {
+            name: scatter_of(own)
+            for name, own in of_workload.items()
+            if len(own) >= FEWEST_OF_WORKLOAD
+        },
+    )
+
+
+def _workload(scenario: ScenarioResult) -> str:
+    return str(scenario.levels.get("workload", ""))
 
 
 def by_block(scenario: ScenarioResult, metric: Metric) -> dict[Block, float]:
@@ -222,7 +256,7 @@ def by_block(scenario: ScenarioResult, metric: Metric) -> dict[Block, float]:
 
 
 def twins(
-    scenarios: Sequence[ScenarioResult], scatter: Mapping[str, Scatter | None] | None = None
+    scenarios: Sequence[ScenarioResult], scatter: Mapping[str, Shared] | None = None
 ) -> tuple[Pair, ...]:
     """Each scenario that was measured twice, against itself; those of one metric are a family.
 
@@ -235,7 +269,7 @@ def twins(
     found: list[Pair] = []
     for metric in dict.fromkeys(ranked):
         own = [side for side, other in zip(sides, ranked, strict=True) if other is metric]
-        found += _pairs(own, metric, (scatter or {}).get(metric.key), bounds_count=False)
+        found += _pairs(own, metric, (scatter or {}).get(metric.key, ALONE), bounds_count=False)
     return tuple(found)
 
 
@@ -263,7 +297,7 @@ def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
 def _contest(
     group: tuple[ScenarioResult, ...],
     pairs: Mapping[str, tuple[Pair, ...]],
-    scatter: Mapping[str, Scatter | None],
+    scatter: Mapping[str, Shared],
 ) -> Contest:
     metric, beside = _metrics(group)
     by_cost = _ranking(group, pairs, beside)
@@ -287,7 +321,7 @@ def _ranking(
 def _pairs(
     sides: Sequence[tuple[ScenarioResult, ScenarioResult]],
     metric: Metric,
-    scatter: Scatter | None,
+    scatter: Shared,
     *,
     bounds_count: bool = True,
     is_declared: bool = False,

@@ -140,7 +140,7 @@ def _row(group: Group, known: Mapping[str, Both], name: str, metric: Metric) -> 
     label, short = group.called[name], _short(own)
     if base is None:
         return Row(label, None, Side(own[0], None), Side(own[1], None), None, short)
-    scatter = group.contest.scatter.get(metric.key)
+    scatter = group.contest.scatter.get(metric.key, contest.ALONE)
     here, there = (contest.against(a, b, metric, scatter) for a, b in zip(own, base, strict=True))
     outcome = "cannot be told" if short or _short(base) else agreement(here, there)
     called = group.called[base[0].name]
