@@ -199,8 +199,14 @@ def test_the_example_of_the_docs_gives_the_ratio_of_the_report(file: Path, tmp_p
     example = example_of_the_docs()
     for old, new in (
         ("studies/game-bots/results/trials.jsonl.xz", str(file)),
-        ("table-native, JSON over WebSocket: bots, charged apart, over loopback", "WebSocket on Node"),
-        ("table-native, binary over TCP: bots, charged apart, over loopback", "HTTP keep-alive on Node"),
+        (
+            "table-native, JSON over WebSocket: bots, charged apart, over loopback",
+            "WebSocket on Node",
+        ),
+        (
+            "table-native, binary over TCP: bots, charged apart, over loopback",
+            "HTTP keep-alive on Node",
+        ),
         ('"server"', '"throughput"'),
     ):
         assert old in example
