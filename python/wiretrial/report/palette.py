@@ -61,14 +61,17 @@ def look(index: int) -> dict[str, str | list[int]]:
 def places(trials: Sequence[Trial], order: Sequence[str]) -> dict[str, int]:
     """A place in the palette per scenario or search, in the study's order.
 
-    Those with the same label share it, unless a group holds a label twice.
+    Those with the same label share it, unless a group holds a label twice, apart from a scenario
+    that is measured again.
     """
     place = {name: i for i, name in enumerate(order)}
     found = {(t.scenario.search or t.scenario.name): t.scenario for t in trials}
     names = sorted(found, key=lambda name: (place.get(name, len(place)), name))
     labels = {name: found[name].label or name for name in names}
-    places = Counter((found[name].group, label) for name, label in labels.items())
-    if max(places.values()) > 1:
+    places = Counter(
+        (found[name].group, label) for name, label in labels.items() if not found[name].twin_of
+    )
+    if max(places.values(), default=0) > 1:
         labels = {name: name for name in names}
     index = {label: i for i, label in enumerate(dict.fromkeys(labels.values()))}
     return {name: index[label] for name, label in labels.items()}
