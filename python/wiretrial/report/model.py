@@ -258,7 +258,7 @@ def build(
         facts=facts.sections(trials, command),
         trials=tuple(trials),
         document=document,
-        claims=judge(claims, scenarios, facts.machine_words(trials[0].machine.facts), scatter),
+        claims=judge(claims, scenarios, facts.machines_words(trials), scatter),
         twins=twins,
         families=together,
         knees=searched,
