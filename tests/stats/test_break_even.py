@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from wiretrial.stats.break_even import Cost, find
+from wiretrial.stats.break_even import Cost, find, means
 
 
 def blocks(setup: float, message: float, noise: float, seed: int, n: int = 8) -> list[Cost]:
@@ -67,6 +67,18 @@ def test_a_slower_machine_is_no_scatter() -> None:
     assert (found.messages, found.low, found.high) == pytest.approx(
         (alone.messages, alone.low, alone.high)
     )
+
+
+def test_lines_of_the_mean_costs_cross_at_the_break_even() -> None:
+    # Three machines, of which the second is half and the third twice as fast.
+    a = [Cost(1, 10.0), Cost(2, 20.4), Cost(0.5, 4.9)]
+    b = [Cost(31, 4.0), Cost(61, 8.1), Cost(15.4, 2.0)]
+    one, other = means(a, b, occasions=[1, 2, 3])
+    crossing = (other.setup - one.setup) / (one.message - other.message)
+    assert crossing == pytest.approx(find(a, b, occasions=[1, 2, 3]).messages)
+    # In the middle of the machines.
+    assert one.message == pytest.approx(10, rel=0.01)
+    assert means(a, b) == (Cost(3.5 / 3, 35.3 / 3), Cost(107.4 / 3, 14.1 / 3))
 
 
 def test_the_interval_over_occasions_holds_the_truth_in_about_95_percent() -> None:

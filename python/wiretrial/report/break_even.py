@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from wiretrial.plan import SECURE
 from wiretrial.report import units
 from wiretrial.report.link_bytes import link_bytes
 from wiretrial.report.measures import Measured
 from wiretrial.results.model import Trial
-from wiretrial.stats.break_even import BreakEven, Cost, find
-from wiretrial.stats.occasions import units as units_of
+from wiretrial.stats.break_even import BreakEven, Cost, find, means
 from wiretrial.words import HTTP
 
 NOT_PLACES = ("protocol", "requests_each")
@@ -81,7 +79,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class Side:
-    """What one way of talking costs: means over blocks, as the break-even is theirs; base units."""
+    """What one way of talking costs: means whose lines cross at the break-even; base units."""
 
     label: str
     setup: float
@@ -261,10 +259,11 @@ def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
             )
             # Bounds on either side leave it open on which side of them the lines cross.
             is_bound = quantity.can_be_bound and any(map(_is_limited, used))
+            http, socket = means(*costs, occasions=occasions)
             return Crossing(
                 quantity=quantity,
-                http=_side(one.label, costs[0], occasions),
-                socket=_side(other.label, costs[1], occasions),
+                http=Side(one.label, http.setup, http.message),
+                socket=Side(other.label, socket.setup, socket.message),
                 found=OPEN if is_bound else find(*costs, occasions=occasions),
                 blocks=len(blocks),
                 least=least,
@@ -304,9 +303,3 @@ def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block
     low, high = total[least][block], total[most][block]
     message = (high - low) / (most - least)
     return Cost(setup=low - message * least, message=message)
-
-
-def _side(label: str, costs: Sequence[Cost], occasions: Sequence[int]) -> Side:
-    setup = units_of([cost.setup for cost in costs], occasions)
-    message = units_of([cost.message for cost in costs], occasions)
-    return Side(label, fmean(setup), fmean(message))

@@ -61,13 +61,9 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
         raise ValueError(f"pairs need equal numbers, not {len(a)} and {len(b)}")
     if len(a) < 2:
         raise ValueError("an interval needs two blocks or more")
-    dearer = [y.setup - x.setup for x, y in zip(a, b, strict=True)]
-    saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
-    dearer, saved = units(dearer, occasions), units(saved, occasions)
-    if len(set(occasions)) > 1:
-        scales = _scales(a, b, occasions)
-        dearer = [one / scale for one, scale in zip(dearer, scales, strict=True)]
-        saved = [one / scale for one, scale in zip(saved, scales, strict=True)]
+    scales = _scales(a, b, occasions)
+    dearer = _scaled([y.setup - x.setup for x, y in zip(a, b, strict=True)], occasions, scales)
+    saved = _scaled([x.message - y.message for x, y in zip(a, b, strict=True)], occasions, scales)
     top, bottom = fmean(dearer), fmean(saved)
     # What a message saves must not be chance: a loss in each would eat up any cheaper set-up.
     is_lasting = _is_shown(saved) or not any(saved)
@@ -85,10 +81,37 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
 
 
 def _scales(a: Sequence[Cost], b: Sequence[Cost], occasions: Sequence[int]) -> list[float]:
-    """What a message costs on each occasion, A and B together; 1 where one of them is no cost."""
+    """What a message costs on each of several occasions, A and B together; else 1."""
     together = [x.message + y.message for x, y in zip(a, b, strict=True)]
     found = units(together, occasions)
-    return found if min(found) > 0 else [1.0] * len(found)
+    # A cost of nothing or less is noise, and no unit.
+    if len(set(occasions)) < 2 or min(found) <= 0:
+        return [1.0] * len(found)
+    return found
+
+
+def _scaled(
+    values: Sequence[float], occasions: Sequence[int], scales: Sequence[float]
+) -> list[float]:
+    return [one / scale for one, scale in zip(units(values, occasions), scales, strict=True)]
+
+
+def means(
+    a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ()
+) -> tuple[Cost, Cost]:
+    """What A and B cost on average, so that their lines cross at the break-even.
+
+    Over several occasions each counts in its own unit, and the result is in the geometric mean of
+    these units.
+    """
+    scales = _scales(a, b, occasions)
+    typical = math.exp(fmean(map(math.log, scales)))
+    found = []
+    for side in (a, b):
+        setup = _scaled([one.setup for one in side], occasions, scales)
+        message = _scaled([one.message for one in side], occasions, scales)
+        found.append(Cost(typical * fmean(setup), typical * fmean(message)))
+    return found[0], found[1]
 
 
 def _is_shown(differences: Sequence[float]) -> bool:
