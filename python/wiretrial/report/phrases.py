@@ -14,13 +14,7 @@ from operator import attrgetter
 
 from wiretrial.report import case_tables, figure_words, route_words, trial_words, units
 from wiretrial.report.break_even import Crossing
-from wiretrial.report.figure_words import (
-    before,
-    interval_name,
-    interval_text,
-    ratio_interval,
-    sentence,
-)
+from wiretrial.report.figure_words import before, interval_text, ratio_interval, sentence
 from wiretrial.report.finding import Finding, Multiple, Part
 from wiretrial.report.knees import Knee
 from wiretrial.stats import bounds
@@ -116,7 +110,7 @@ def _alone(finding: Finding, _: bool) -> str:
     if finding.levels > 1:
         sign = bounds.SIGNS[finding.bound]
         return f"{label}: {what} {sign}{span} {unit.short} over {_levels(finding)}"
-    return f"{label}: {what} {figure(finding)} ({interval_name([found])} {span})"
+    return f"{label}: {what} {figure(finding)} ({figure_words.interval_name([found])} {span})"
 
 
 def _best(finding: Finding, whole: bool) -> str:
