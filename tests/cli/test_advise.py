@@ -147,7 +147,7 @@ def test_kept_studies_tell_which_server(
     assert (done.returncode, done.stderr) == (EXIT_GOOD, "page: page.html\n")
     told = " ".join(done.stdout.split())
     assert told.startswith("1 core of feathers over socketio+ws carries 50,000 users")
-    assert "http: 3 instead of 1 (feathers, " in told
+    assert "http: 4 instead of 1 (feathers, " in told
     assert "nothing was measured now" in told
     assert "wiretrial-choice" in (tmp_path / "page.html").read_text(encoding="utf-8")
 

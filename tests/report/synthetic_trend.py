@@ -1,7 +1,7 @@
 """Results over time: made-up figures in real records, with the scatter of trials that are kept.
 
 The noise is drawn from the trials of the study of client libraries, which ran on a real machine:
-each one's time per round trip over that of its scenario.
+each one's time per round trip over that of its scenario, on the first occasion.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def residuals() -> tuple[float, ...]:
     for trial in kept.read(KEPT).trials:
         measured = Measured(trial)
         value = metrics.WALL.of(measured) if measured.is_usable else None
-        if value:
+        if value and trial.occasion == 1:
             found.setdefault(trial.scenario.name, []).append(math.log(value))
     return tuple(
         value - fmean(values) for values in found.values() if len(values) > 1 for value in values
