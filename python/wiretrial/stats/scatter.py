@@ -1,8 +1,8 @@
-"""The variance that the contrasts of one study have in common (the moderated t test).
+"""The variance that contrasts of a workload or a study have in common (the moderated t test).
 
 A contrast over three occasions has two degrees of freedom, so its own variance is hardly known:
 after Holm's adjustment over twenty contrasts it would have to lie twenty standard errors from 1.
-But all contrasts of a study are measured in the same way on the same occasions. Their variances are
+But such contrasts are measured in the same way on the same occasions. Their variances are
 modelled as draws from one scaled inverse chi-square distribution, whose centre and degrees of
 freedom are estimated from all of them. Each contrast then uses the weighted mean of its own
 variance and that centre, with the degrees of freedom of both (Smyth 2004, "Linear Models and
@@ -35,7 +35,7 @@ _LEAST, _MOST = 1e-3, 1e4
 
 @dataclass(frozen=True)
 class Scatter:
-    """The common variance of a study's contrasts in one metric."""
+    """The common variance of contrasts in one metric."""
 
     variance: float
     """Of one value of a log ratio (a block's or an occasion's): the centre of the prior."""
