@@ -12,7 +12,7 @@ import pytest
 
 from wiretrial.report import canvas, charts, metrics, palette, units
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import cost
+from wiretrial.report.views import cost, knee, lines
 from wiretrial.report.views.axes import LABEL_PITCH, spread, ticks
 from wiretrial.report.views.plot import Plot, linear, log
 from wiretrial.report.views.ranking import lanes, picture
@@ -182,3 +182,20 @@ def test_units_fit() -> None:
     assert units.trimmed(2.0) == "2"
     assert units.listed(["a", "b", "c"]) == "a, b and c"
     assert units.plural(1, "trial") == "1 trial"
+
+
+def test_each_occasion_has_a_line_and_a_knee_of_its_own(study: ReportModel) -> None:
+    one = study.knees[0]
+    other = replace(one, sustained=one.steps[0].offered)
+    layers = knee.picture([replace(one, occasions=(one, other))], canvas.Frame(canvas.WIDE)).chart
+    marks = [(layer["mark"], layer["data"]["values"]) for layer in layers["layer"]]
+    assert [mark["type"] for mark, _ in marks].count("line") == 2
+    (rings,) = (rows for mark, rows in marks if mark.get("size") == knee.RING_SIZE)
+    assert {row["x"] for row in rings} == {
+        found / 1000 for found in (one.sustained, other.sustained)
+    }
+
+
+def test_a_share_of_a_whole_stands_on_a_linear_axis() -> None:
+    plot = lines.chart(canvas.Frame(canvas.WIDE), (340, 240), (1, 100), "n", [], up_to=100.0)
+    assert plot.place(10, 50) == pytest.approx((plot.width / 2, plot.height / 2))

@@ -29,6 +29,7 @@ _AXIS = {
     "labelColor": palette.MUTED,
     "labelFontSize": 12,
     "labelPadding": 6,
+    "labelSeparation": 6,
     "ticks": False,
     "titleColor": palette.MUTED,
     "titleFontSize": 12,

@@ -46,8 +46,8 @@ def trials(scenario: ScenarioResult, name: str, metric: Metric, unit: Unit, axis
     ]
 
 
-def axis_words(metric: Metric, unit: Unit, what: Noun) -> str:
+def axis_words(metric: Metric, unit: Unit, what: Noun, *, is_log: bool = True) -> str:
     """What an axis of the metric counts, and which way is better."""
     direction = "more is better" if metric.higher_is_better else "less is better"
     per = f" per {what.one}" if metric in metrics.PER_MESSAGE else ""
-    return f"{unit.name}{per}, log scale; {direction}"
+    return f"{unit.name}{per}{', log scale' if is_log else ''}; {direction}"

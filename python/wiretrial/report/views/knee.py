@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import itemgetter
 
 from wiretrial.report import palette, units
 from wiretrial.report.canvas import Frame, Picture, Row
@@ -13,7 +14,7 @@ from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, split
 
 HEIGHTS = (340, 280)
-RING = 16
+RING, RING_SIZE = 16, 300
 WIDE_LETTER, NARROW_LETTER = 7.5, 7.0
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
 
@@ -24,15 +25,21 @@ def can_be_drawn(knees: Sequence[Knee]) -> bool:
 
 
 def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
-    """A line per label over its rates, a cross where one was refused, a ring at the knee."""
+    """A line per search over its rates, a cross where one was refused, a ring at the knee.
+
+    Each occasion has a search of its own: a line through the rates of several machines would climb
+    and fall with the machine that happened to look at a rate.
+    """
     objective = knees[0].objective
     known = [step for knee in knees for step in knee.steps if step.response_ns]
     times = [*(step.response_ns or 0.0 for step in known), objective.response_ns]
     time = units.fitting(units.TIMES, times)
     rate = units.fitting(units.rates(knees[0].what), (step.offered for step in known))
     rows = [row for knee in knees for row in _rows(knee, time, rate)]
-    medians = [row for knee in knees for row in _line(knee, time, rate)]
-    rings = _rings(knees, time, rate)
+    searches = [search for knee in knees for search in knee.occasions or (knee,)]
+    paths = [_line(search, time, rate) for search in searches]
+    medians = sorted(chain.from_iterable(paths), key=itemgetter("x"))
+    rings = sorted(_rings(searches, time, rate), key=itemgetter("x"))
     limit = {"y": objective.response_ns / time.size, "text": f"objective: {objective.limit}"}
     across = domain_of([row["x"] for row in rows])
     plot = lines.chart(
@@ -40,11 +47,12 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     )
     plot.draw("rule", [limit], x=None, strokeWidth=1.25, color=palette.MUTED)
     plot.grey([limit], x=4, dy=-7)
-    plot.draw("line", medians, strokeWidth=2, opacity=0.8)
+    for path in paths:
+        plot.draw("line", path, strokeWidth=2, opacity=0.8)
     kept, refused = split(rows, "refused")
     plot.draw("point", kept, shape="circle", size=40)
     plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
-    plot.draw("point", rings, filled=False, shape="circle", size=300, strokeWidth=2.5)
+    plot.draw("point", rings, filled=False, shape="circle", size=RING_SIZE, strokeWidth=2.5)
     plot.caption(f"{objective.time} of the response time, {time.name}, log scale")
     _name(plot, knees, medians, rings)
     return plot.picture(_alternative(knees))
@@ -86,13 +94,13 @@ def _rings(knees: Sequence[Knee], time: units.Unit, rate: units.Unit) -> list[Ro
 
 
 def _name(plot: Plot, knees: Sequence[Knee], medians: Sequence[Row], rings: Sequence[Row]) -> None:
-    """Names beside the rings where each line has one and they don't touch, else at the ends."""
+    """Names beside the last rings where each has one and they don't touch, else at the ends."""
     beside = {ring["name"]: plot.place(ring["x"], ring["y"]) for ring in rings}
     places = sorted(x for x, _ in beside.values())
     longest = max(len(knee.label) for knee in knees)
     room = RING + longest * (NARROW_LETTER if plot.frame.is_narrow else WIDE_LETTER)
     apart = all(right - left > room for left, right in pairwise([*places, plot.width + room]))
-    if len(rings) < len(knees) or not apart:
+    if len(beside) < len(knees) or not apart:
         plot.names(medians)
         return
     for name, (x, y) in beside.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,8 +23,12 @@ WIDEST, NARROWEST = 0.008, 0.02
 
 
 def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
-    """A point per median, a bar for its interval, a faint dot per trial; log axes."""
+    """A point per median, a bar for its interval, a faint dot per trial; log axes.
+
+    A share of a whole stands on a linear axis from 0 to 100 %: half of it is half of the height.
+    """
     unit = unit_of(strip.groups, metric)
+    whole = metric.most / unit.size if math.isfinite(metric.most) else None
     low, high = (strip.at(strip.groups[end]) for end in (0, -1))
     apart = _apart(strip, (high / low) ** (NARROWEST if frame.is_narrow else WIDEST))
     points: list[Row] = []
@@ -40,6 +45,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     most = _most(strip, metric, unit)
     plot = lines.chart(
         *(frame, HEIGHTS, with_air(low, high), strip.axis, [*points, *trials, *most]),
+        up_to=whole,
         values=_named(strip),
     )
     plot.draw("line", most, strokeWidth=1, strokeDash=[2, 3], color=palette.MUTED)
@@ -54,7 +60,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     plot.draw("line", points, strokeWidth=2.25)
     plot.draw("rule", points, y="low", y2="high", strokeWidth=2.5, strokeCap="round")
     plot.draw("point", points, size=64)
-    plot.caption(dots.axis_words(metric, unit, strip.groups[0].what))
+    plot.caption(dots.axis_words(metric, unit, strip.groups[0].what, is_log=whole is None))
     plot.names(points)
     return plot.picture(_alternative(strip, metric, unit, points))
 

@@ -1,4 +1,4 @@
-"""Lines on two log axes: faint trials, a line and a mark per label, its name at the line's end.
+"""Lines on log axes: faint trials, a line and a mark per label, its name at the line's end.
 
 Knows how such a chart is laid out; must not know what its axes count.
 """
@@ -21,11 +21,14 @@ def chart(
     across: tuple[float, float],
     title: str,
     rows: Iterable[Row],
+    *,
+    up_to: float | None = None,
     **ticks: Any,
 ) -> Plot:
     """The plot: as high as all of the rows and their names need, wide frames and narrow ones.
 
     The rows' `y`, `low` and `high` are what must fit; `across` are the ends of the other axis.
+    With `up_to` the vertical axis is linear, from 0 to that: what a share of a whole needs.
     """
     known = list(rows)
     padding = Padding(50, 116, 26, 44) if frame.is_narrow else Padding(60, 184, 28, 46)
@@ -36,7 +39,7 @@ def chart(
         padding,
         height_for(names, frame, heights[frame.is_narrow]),
         x=plot.log(across, f"{title}, log scale", grid=False, **ticks),
-        y=plot.log(domain_of(values)),
+        y=plot.log(domain_of(values)) if up_to is None else plot.linear((0.0, up_to), tickCount=5),
     )
 
 
