@@ -27,6 +27,7 @@ ROW = Row(
     protocol="ws",
     workload="short messages",
     date="2026-01-01",
+    occasion=1,
     payload=64,
     connections=1000,
     copies=1,
@@ -105,6 +106,21 @@ def test_the_lower_end_counts_and_a_lower_bound_has_none() -> None:
     assert "at least 100,000/s" in lines(chosen([replace(ROW, is_at_least=True)]))["First"]
 
 
+def test_the_slowest_occasion_counts() -> None:
+    """Four trials of each of three machines are no twelve independent ones."""
+    rows = [
+        replace(ROW, occasion=day, throughput=rate + trial)
+        for day, rate in ((1, 50e3), (2, 100e3), (3, 120e3))
+        for trial in (-1e3, 0.0, 0.0, 1e3)
+    ]
+    first = chosen(rows).choices[0]
+    assert (first.low, first.high, first.occasions) == (50e3, 120e3, 3)
+    assert first.instances == 4
+    bound = chosen([replace(row, is_at_least=True) for row in rows]).choices[0]
+    assert (bound.low, bound.instances) == (None, 4)
+    assert lines(chosen(rows))["Evidence"].startswith("12 trials on 3 occasions of 1.0 in s,")
+
+
 def test_the_nearest_size_counts() -> None:
     rows = [ROW, replace(ROW, payload=200, workload="sizes", throughput=50_000.0)]
     assert chosen(rows, payload=64).choices[0].payload == 64
@@ -121,6 +137,7 @@ def test_the_nearest_size_counts() -> None:
         replace(ROW, cpus=2),
         replace(ROW, copies=5),
         replace(ROW, subject="reference"),
+        replace(ROW, subject="reference-http3"),
         replace(ROW, rate=1000.0),
         replace(ROW, payload=1 << 20),
     ],
@@ -171,6 +188,11 @@ def test_kept_studies_are_read() -> None:
         ("reference", "ws"),
     }
     assert all(row.throughput and row.cpus == 1 and row.connections == 100 for row in plain)
+
+
+def test_events_at_the_pace_of_the_server_are_not_plain() -> None:
+    (folder,) = [one for one in STUDIES.members() if one.name == "push"]
+    assert not any(row.is_plain for row in known.rows(folder / kept.FILE))
 
 
 @pytest.mark.parametrize("content", [b"no", lzma.compress(b'{}\n{"trial": {}}\n')])

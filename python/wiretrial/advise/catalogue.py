@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 from wiretrial.advise import sizing
@@ -17,6 +18,7 @@ from wiretrial.results.advice import Demand, Purchase
 from wiretrial.results.choice import Choice, Chosen, Near
 from wiretrial.results.known import Row
 from wiretrial.stats import summary
+from wiretrial.stats.summary import Estimate
 
 ROOM = 0.6
 """Of the highest throughput: there a closed loop keeps all connections waiting, so that no time is
@@ -26,14 +28,15 @@ AS_LARGE = 4.0
 SMALL = 256
 """A message up to so many bytes is like one that carries nothing."""
 OURS = "reference"
-"""Our own server, which does nothing else but answer: the floor of the others, and no choice."""
+"""Our own servers, `reference` and `reference-http3`, say, which do nothing else but answer: the
+floor of the others, and no choice."""
 
 _Key = tuple[str, str]
 
 
 def chosen(rows: Iterable[Row], demand: Demand, payload: int, types: Sequence[Type] = ()) -> Chosen:
     """All servers that the rows tell of, the one that needs least first."""
-    usable = [row for row in rows if row.is_valid and row.cpus == 1 and row.subject != OURS]
+    usable = [row for row in rows if row.is_valid and row.cpus == 1 and not _is_ours(row)]
     known: dict[_Key, list[Row]] = {}
     for row in usable:
         known.setdefault((row.server, row.protocol), []).append(row)
@@ -56,6 +59,10 @@ def chosen(rows: Iterable[Row], demand: Demand, payload: int, types: Sequence[Ty
         choices=tuple(found),
         purchases=_purchases(found[0], demand, types),
     )
+
+
+def _is_ours(row: Row) -> bool:
+    return row.subject.partition("-")[0] == OURS
 
 
 def _like(own: Sequence[Row], payload: int) -> list[Row]:
@@ -88,9 +95,11 @@ def _choice(
     own: Sequence[Row], like: Sequence[Row], demand: Demand, held: int, memory: float | None
 ) -> Choice:
     first = like[0]
-    told = summary.summarise([row.throughput for row in like if row.throughput])
-    at_least = any(row.is_at_least for row in like)
-    carried = ROOM * (told.low if told.low and not at_least else told.median)
+    told = _throughput(like)
+    low, high = told.interval or (None, None)
+    # What is carried on the slowest occasion is carried on all, a bound as well.
+    lowest = min(told.over_occasions) if told.over_occasions else low
+    carried = ROOM * (lowest or told.median)
     instances = sizing.instances(demand.highest, carried)
     costs = [row.cpu_ns for row in like if row.cpu_ns]
     return Choice(
@@ -104,9 +113,10 @@ def _choice(
         payload=first.payload,
         connections=first.connections,
         throughput=told.median,
-        low=None if at_least else told.low,
-        high=None if at_least else told.high,
-        is_at_least=at_least,
+        low=low,
+        high=high,
+        is_at_least=told.bound != "exact",
+        occasions=len({row.occasion for row in like}),
         cpu_ns=median(costs) if costs else None,
         instances=instances,
         each=demand.highest / instances,
@@ -114,6 +124,15 @@ def _choice(
         memory_bytes=memory,
         most_connections=held,
     )
+
+
+def _throughput(like: Sequence[Row]) -> Estimate:
+    """What a core answers; trials of one occasion are not independent of each other."""
+    known = [(row.throughput, row.occasion) for row in like if row.throughput]
+    values, occasions = zip(*known, strict=True)
+    found = summary.summarise(values, occasions=occasions)
+    at_least = any(row.is_at_least for row in like)
+    return replace(found, bound="at least") if at_least else found
 
 
 def _near(own: Sequence[Row], first: Row, each: float) -> Near | None:

@@ -80,8 +80,8 @@ def sections(told: Chosen) -> tuple[Section, ...]:
                 table(told),
                 key(
                     "One core each. Cores: at 60 % of the highest throughput, by the lower end of"
-                    " its interval. ≥: the load generator was the limit. Our own reference server,"
-                    " which does nothing else, is left out."
+                    " its interval, or on the slowest of several occasions. ≥: the load generator"
+                    " was the limit. Our own servers, which do nothing else, are left out."
                 ),
             ),
         ),
@@ -128,8 +128,10 @@ def _connections(first: Choice, users: int) -> str:
 def _evidence(told: Chosen) -> str:
     first = told.choices[0]
     carried = "no payload" if first.payload is None else f"{first.payload:,} bytes"
+    on = f" on {first.occasions} occasions" if first.occasions > 1 else ""
     return (
-        f"{units.plural(first.trials, 'trial')} of {first.version} in {first.study}, {first.date}:"
+        f"{units.plural(first.trials, 'trial')}{on} of {first.version} in {first.study},"
+        f" {first.date}:"
         f" {carried}, {units.plural(first.connections, 'connection')}; nothing was measured now"
     )
 

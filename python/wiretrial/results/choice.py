@@ -42,7 +42,11 @@ class Choice(_Part):
     """The highest of one core: the median over the trials."""
     low: float | None = None
     high: float | None = None
-    """Ends of its 95 % interval; None: too few trials, or it is a lower bound."""
+    """The lowest and the highest median of an occasion; of one, the ends of the 95 % interval.
+
+    None: too few trials, or it is a lower bound."""
+    occasions: int = 1
+    """Boots of a machine on which it was measured."""
     is_at_least: bool = False
     """The load generator was the limit."""
     cpu_ns: float | None = None

@@ -29,6 +29,8 @@ class Row:
     protocol: str
     workload: str
     date: str
+    occasion: int
+    """Trials of one boot of one machine have one number."""
     payload: int | None
     """Bytes that a message carries; None: it carries none, or what it carries is made."""
     connections: int
@@ -40,7 +42,8 @@ class Row:
     """CPUs that the server was pinned to, or the part of them that a limit left; 0: neither."""
     is_plain: bool
     """One message at a time on connections that stay, over loopback, each with one reply that no
-    work or pause stands before: what other messages can be laid beside."""
+    work or pause stands before: what other messages can be laid beside. Events that a server sends
+    by itself come at its own pace, and tell no highest rate."""
     rate: float | None
     """As it was offered; None: each message was sent after the reply to the one before."""
     throughput: float | None
@@ -94,6 +97,7 @@ def _row(trial: dict[str, Any], figures: dict[str, Any]) -> Row:
         protocol=scenario["protocol"],
         workload=scenario["levels"].get("workload", scenario["workload"]),
         date=trial["started_at"][:10],
+        occasion=figures["occasion"],
         payload=_payload(plan["target"]["message"]["source"]),
         connections=plan["load"]["connections"] // copies,
         copies=copies,
@@ -120,7 +124,7 @@ def _is_plain(scenario: dict[str, Any], plan: dict[str, Any]) -> bool:
         and levels.get("pattern", "steady") == "steady"
         and (load.get("depth"), load.get("pack")) == (1, 1)
         and (kept in (None, "kept") or (kept == "opened" and levels["requests_each"] >= MANY))
-        and target["expect"]["content"]["is"] != "broadcast"
+        and target["expect"]["content"]["is"] not in ("auto", "broadcast")
         and not scenario["protocol"].startswith("styx")
         and target["websocket"].get("deflate") is None
     )
