@@ -156,3 +156,10 @@ def test_without_one_it_is_what_the_report_says_first() -> None:
     told = entries.of_model("demo", demo(), []).answer
     assert 1 <= len(told) <= 2
     assert "bottleneck" not in " ".join(told)
+
+
+def test_a_page_with_trials_begins_with_the_written_answer_and_folds_the_findings() -> None:
+    column = entries.of_model("demo", demo(), [], answer=IN_SHORT).column
+    verdict, _, below = column.partition('<div class="verdict">')[2].partition("</div>")
+    assert all(f"<p>{sentence}</p>" in verdict for sentence in IN_SHORT)
+    assert "Every finding in full" in below

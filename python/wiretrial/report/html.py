@@ -54,14 +54,17 @@ def render(model: ReportModel) -> str:
     )
 
 
-def content(model: ReportModel, note: Markup = NOTHING) -> Markup:
-    """All that stands in the page's column; `note` tells where the trials are."""
+def content(model: ReportModel, note: Markup = NOTHING, answer: Sequence[str] = ()) -> Markup:
+    """All that stands in the page's column; `note` tells where the trials are.
+
+    `answer`: what somebody wrote in the place of our own, in short sentences.
+    """
     *sections, facts = page.sections(model)
     return Markup(_CONTENT).format(
         title=model.title,
         question=model.question,
         sent=html_blocks.labelled(sent.rows(model)),
-        verdict=_verdict(model),
+        verdict=_verdict(model, answer),
         sections=joined(
             [
                 *map(html_blocks.section, sections),
@@ -145,7 +148,7 @@ def style() -> str:
     return f"{sheet}@media screen and (prefers-color-scheme: dark){{\n{turned}}}\n"
 
 
-def _verdict(model: ReportModel) -> Markup:
+def _verdict(model: ReportModel, written: Sequence[str] = ()) -> Markup:
     """The answer in a few lines; every sentence behind a fold."""
     muted = model.muted_sentences
     found = model.all_sentences[: -len(muted)]
@@ -156,7 +159,7 @@ def _verdict(model: ReportModel) -> Markup:
     if model.is_run:
         return Markup('<div class="verdict">{}</div>').format(NOTHING.join(whole))
     *answer, limit = brief.answer(model, brief.WIDTH)
-    lines = [Markup("<p>{}</p>").format(text) for text in answer]
+    lines = [Markup("<p>{}</p>").format(text) for text in written or answer]
     lines.append(Markup('<p class="aside">{}</p>').format(limit))
     return Markup('<div class="verdict">{}</div>{}').format(
         NOTHING.join(lines), html_blocks.fold("Every finding in full", NOTHING.join(whole))

@@ -101,7 +101,7 @@ def of_model(
         machine=facts.machines_words(model.trials),
         trials=len(model.trials),
         occasions=len({trial.occasion for trial in model.trials}),
-        column=_column(model),
+        column=_column(model, answer),
         small=None if model.is_run else small.of(page.sections(model)),
         measured=measured.of_model(model),
         downloads=tuple(downloads),
@@ -151,7 +151,7 @@ def in_short(readme: str) -> tuple[str, ...]:
     return tuple(" ".join(point.replace("`", "").split()) for point in points)
 
 
-def _column(model: ReportModel) -> Markup:
+def _column(model: ReportModel, answer: Sequence[str]) -> Markup:
     """The report, without the two tables that the file of trials beside the page holds, too."""
     if model.is_run:
         return html.content(model)
@@ -159,7 +159,7 @@ def _column(model: ReportModel) -> Markup:
     note = Markup('<p class="muted">{} and {} are in the trials: see Data.</p>').format(
         facts.PLANS, facts.ORDER.lower()
     )
-    return html.content(replace(model, facts=shown), note)
+    return html.content(replace(model, facts=shown), note, answer)
 
 
 def _answer(model: ReportModel) -> tuple[str, ...]:
