@@ -17,7 +17,7 @@ from tests.report import (
 )
 from tests.report.synthetic import DEMO, one_trial
 from tests.report.test_report_text import golden
-from wiretrial.report import html, markdown, run
+from wiretrial.report import html, markdown, page, run
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Judgement
 
@@ -95,3 +95,11 @@ def test_a_study_of_searches_alone_has_a_report() -> None:
     assert report.groups == ()
     for shown in (html.render(report), markdown.render(report)):
         assert "Highest rate with p99 within 5 ms" in shown
+
+
+def test_what_a_message_costs_at_a_common_rate_stands_before_throughput(study: ReportModel) -> None:
+    titles = [section.title for section in page.sections(study)]
+    assert [family.title for family in study.families] == ["echo", "at one rate"]
+    assert titles.index("Server CPU at 17,000 messages/s: at one rate") < titles.index(
+        "Throughput: echo"
+    )

@@ -5,12 +5,13 @@ Knows which part of a model each section shows; must not know how a block is ren
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from wiretrial.report import knees as searches_of
 from wiretrial.report import (
     load_words,
+    metrics,
     moments,
     page_load,
     page_results,
@@ -80,7 +81,7 @@ def sections(model: ReportModel) -> tuple[Section, ...]:
 
 
 def _of_study(model: ReportModel) -> Iterator[Section]:
-    inside_first = sorted(model.families, key=lambda family: family.is_outside)
+    inside_first = _in_order(model.families)
     yield from page_results.side_by_side(model)
     for family in inside_first:
         yield from page_results.of_family(model, family)
@@ -107,6 +108,18 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield Section(occasions.TITLE, occasions.section(model))
     absent = (Item(row.reason) for row in model.absent)
     yield Section("Not measured", (Items("not measured", tuple(absent)),) if model.absent else ())
+
+
+def _in_order(families: Sequence[Family]) -> list[Family]:
+    """As the study has them, those outside of the verdict last.
+
+    Where throughput would stand first, what a message costs at a common rate does.
+    """
+    ordered = sorted(families, key=lambda family: family.is_outside)
+    if not ordered or ordered[0].metric is not metrics.THROUGHPUT:
+        return ordered
+    costs = [one for one in ordered if one.metric is metrics.SERVER and not one.is_outside][:1]
+    return [*costs, *(one for one in ordered if one not in costs)]
 
 
 def _routes(model: ReportModel, family: Family) -> Iterator[Section]:
