@@ -56,6 +56,19 @@ def test_levels_are_listed_in_their_order_and_many_by_their_ends() -> None:
     assert told(many)["Varied"] == "connections: 1 to 9 (9 levels)"
 
 
+def test_what_few_trials_have_is_not_said_of_all() -> None:
+    known = trial()
+    ws = {"scenario": known.scenario.model_copy(update={"protocol": "ws"})}
+    one, *rest = (
+        to(known, f"ws://127.0.0.1:9001/{path}").model_copy(update={"subject": known.subject, **ws})
+        for path in ("broadcast", "", "")
+    )
+    found = told([one, *rest])
+    assert "/broadcast" not in found["Sent"]
+    assert found["Varied"] == "request: /broadcast in 1 trial"
+    assert told([one, one, *rest])["Sent"].startswith("/broadcast, ")
+
+
 def test_without_a_difference_nothing_was_varied() -> None:
     assert "Varied" not in told([trial(), trial()])
 

@@ -101,9 +101,10 @@ def _told(trials: Sequence[Trial], *, is_run: bool) -> tuple[list[str], list[str
     for facet in _facets(trials, is_run=is_run):
         if is_run and facet.name not in _IN_SHORT:
             continue
-        levels = {facet.of(trial) for trial in trials}
-        known = [level for level in levels if level is not None]
-        if len(levels) == 1 or (facet.is_optional and len(known) == 1):
+        each = Counter(facet.of(trial) for trial in trials)
+        known = [level for level in each if level is not None]
+        is_lone = facet.is_optional and len(known) == 1
+        if len(each) == 1 or (is_lone and 2 * each[None] <= len(trials)):
             said = (facet.said(_word(facet, level)) for level in known)
             text = "".join(said)
             if facet.follows and shared and text:
@@ -111,7 +112,8 @@ def _told(trials: Sequence[Trial], *, is_run: bool) -> tuple[list[str], list[str
             elif text:
                 shared.append(text)
         elif known:
-            varied.append(_levels(facet, known))
+            some = f" in {units.plural(each[known[0]], 'trial')}" if is_lone else ""
+            varied.append(_levels(facet, known) + some)
     return shared, varied
 
 
