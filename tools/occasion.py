@@ -1,11 +1,11 @@
 """Measures the studies once more, on this machine, and keeps the occasion with those before it.
 
 Usage: python -m tools.occasion [STUDY]... [--prefix DIR]..., each study a folder of studies/; none:
-all that keep trials. Runs one study after the other, so that nothing else runs meanwhile; give it
-the machine for itself, as long as it takes (`wiretrial study show NAME` tells that). Two occasions
-are kept in `results/occasions.jsonl.xz`, and pages stay on the first: over two an interval has one
-degree of freedom. From three on they are kept in `results/trials.jsonl.xz`, and `make results`
-makes the pages of all of them.
+all that keep trials. A study that keeps none gets its first occasion. Runs one study after the
+other, so that nothing else runs meanwhile; give it the machine for itself, as long as it takes
+(`wiretrial study show NAME` tells that). Two occasions are kept in `results/occasions.jsonl.xz`,
+and pages stay on the first: over two an interval has one degree of freedom. From three on they are
+kept in `results/trials.jsonl.xz`, and `make results` makes the pages of all of them.
 
 Exit code 0: all were measured and kept, invalid trials among them; else that of the command that
 ended badly.
@@ -40,7 +40,7 @@ def newest(study: Path) -> Path:
 def settle(study: Path, exported: Path) -> Path:
     """Puts a file of kept trials where as many occasions belong; gives where that is."""
     occasions = {trial.occasion for trial in kept.read(exported).trials}
-    enough = len(occasions) >= ENOUGH
+    enough = len(occasions) >= ENOUGH or not (study / kept.FILE).exists()
     place = study / (kept.FILE if enough else WAITING)
     place.write_bytes(exported.read_bytes())
     if enough:
@@ -50,22 +50,33 @@ def settle(study: Path, exported: Path) -> Path:
 
 def measure(study: Path, prefixes: list[str]) -> int:
     """The exit code; nothing is kept of an occasion that is not whole."""
-    # Where trials stay if something goes wrong: hours may be in them.
-    results = kept.unpack(newest(study), ROOT / "results").folder
     words = [word for prefix in prefixes for word in ("--prefix", prefix)]
+    # Where trials stay if something goes wrong: hours may be in them.
+    results = ROOT / "results"
+    if (study / kept.FILE).exists():
+        results = kept.unpack(newest(study), results).folder
+        what = ["--add-occasion", str(results)]
+    else:
+        results.mkdir(exist_ok=True)
+        results = Path(tempfile.mkdtemp(prefix=f"{study.name}-first-", dir=results))
+        what = [study.name, "--results", str(results)]
+    code = run([str(WIRETRIAL), "study", "run", *what, *words])
     with tempfile.TemporaryDirectory(prefix="wiretrial-occasion-") as folder:
         exported = Path(folder) / f"exported{kept.SUFFIX}"
-        for command in (
-            ["study", "run", "--add-occasion", str(results), *words],
-            ["results", "export", str(results), "--format", "kept", "-o", str(exported)],
-        ):
-            code = run([str(WIRETRIAL), *command])
-            # A trial that is invalid is kept as what it is; all of them were measured.
-            if code not in (EXIT_GOOD, EXIT_INVALID):
-                sys.stderr.write(f"tools.occasion: trials so far are in {results}\n")
-                return code
+        if _is_whole(code):
+            measured = results if what[0] == "--add-occasion" else next(results.iterdir())
+            export = ["export", str(measured), "--format", "kept", "-o", str(exported)]
+            code = run([str(WIRETRIAL), "results", *export])
+        if not _is_whole(code):
+            sys.stderr.write(f"tools.occasion: trials so far are in {results}\n")
+            return code
         sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")
         return 0
+
+
+def _is_whole(code: int) -> bool:
+    """A trial that is invalid is kept as what it is; all of them were measured."""
+    return code in (EXIT_GOOD, EXIT_INVALID)
 
 
 def run(command: Sequence[str]) -> int:
@@ -86,8 +97,8 @@ def main() -> int:
     parser.add_argument("--prefix", action="append", default=[], help="of a library by hand")
     asked = parser.parse_args()
     for study in [STUDIES / name for name in asked.study] or list(with_trials(STUDIES)):
-        if not (study / kept.FILE).exists():
-            sys.stderr.write(f"tools.occasion: {study.name} keeps no trials: run it first\n")
+        if not study.is_dir():
+            sys.stderr.write(f"tools.occasion: there is no study {study.name}\n")
             return 2
         if code := measure(study, asked.prefix):
             return code

@@ -70,6 +70,30 @@ def test_occasions_wait_until_there_are_enough_for_pages(tmp_path: Path) -> None
     assert not waiting.exists()
 
 
+def test_a_study_without_trials_gets_its_first_occasion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tmp_path / "studies" / "study"
+    (study / "results").mkdir(parents=True)
+
+    def run(command: list[str], *, check: bool) -> subprocess.CompletedProcess[bytes]:
+        assert not check
+        if "export" in command:
+            assert Path(command[3]).name == "study-today"
+            with_occasions(1, Path(command[-1]))
+        else:
+            assert command[1:4] == ["study", "run", "study"]
+            (Path(command[5]) / "study-today").mkdir()
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(occasion, "ROOT", tmp_path)
+    monkeypatch.setattr(occasion, "STUDIES", study.parent)
+    monkeypatch.setattr(subprocess, "run", run)
+    assert occasion.measure(study, []) == 0
+    assert (study / kept.FILE).exists()
+    assert not (study / occasion.WAITING).exists()
+
+
 @pytest.mark.parametrize(("code", "is_kept"), [(0, True), (4, True), (1, False), (130, False)])
 def test_an_occasion_with_invalid_trials_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, is_kept: bool
