@@ -111,8 +111,10 @@ def test_where_there_is_little_room_fewer_intervals_are_kept(
     assert path.stat().st_size < size
     fewer, whole = kept.read(path).trials[0], kept.read(file).trials[0]
     assert len(fewer.intervals) < len(whole.intervals)
+    tries: list[int] = []
     with pytest.raises(StoreError, match=r"35 trials take .* bytes, more than 1,000"):
-        kept_trials.pack(results, 1000)
+        kept_trials.pack(results, 1000, tries.append)
+    assert tries == list(range(1, kept_trials.TRIES + 1))
 
 
 def test_where_there_is_less_room_quantiles_are_kept_and_tell_the_same(

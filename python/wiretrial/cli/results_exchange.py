@@ -5,10 +5,13 @@ Knows who writes which form; must not know how results are kept.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from wiretrial import suggest
 from wiretrial.cli import output, reports
@@ -67,7 +70,15 @@ def export(source: Path, form: ExportForm, metric: str, file: Path | None) -> in
 def _keep(source: Path, file: Path | None) -> int:
     if file is None:
         raise UsageProblem("--format kept is binary", f"name a file with -o, such as {kept.FILE}")
-    file.write_bytes(kept_trials.pack(ResultsFolder.open(source)))
+    results = ResultsFolder.open(source)
+    if not sys.stderr.isatty():
+        file.write_bytes(kept_trials.pack(results))
+        return EXIT_GOOD
+    console = Console(stderr=True, highlight=False, markup=False)
+    of = f"of at most {kept_trials.TRIES} sizes"
+    with console.status("reading the trials", spinner="line") as status:
+        made = kept_trials.pack(results, told=lambda n: status.update(f"packing: {n} {of}"))
+    file.write_bytes(made)
     return EXIT_GOOD
 
 

@@ -8,7 +8,7 @@ what the pages say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from wiretrial.errors import StoreError
 from wiretrial.report import coarse, merged, outlined
@@ -22,14 +22,22 @@ INTERVALS = (1_000_000, 20, 8, 3, 1)
 """How many are left of each part of a run, tried in this order."""
 OUTLINES = (outlined.PICTURES, outlined.FIGURES)
 """Then distributions keep these quantiles only, with the fewest intervals."""
+TRIES = len(INTERVALS) + len(OUTLINES)
+"""So many sizes are tried at most; each takes as long as the whole file."""
 
 
-def pack(results: ResultsFolder, most_bytes: int = MOST_BYTES) -> bytes:
+def pack(
+    results: ResultsFolder,
+    most_bytes: int = MOST_BYTES,
+    told: Callable[[int], object] = lambda _: None,
+) -> bytes:
     """The file, with as many intervals as fit into `most_bytes`.
 
     A window has one histogram of each metric in any case; where that is too much, its outline.
+    `told` hears the number of each try, from 1 to `TRIES`.
     """
-    for trials in smaller(results):
+    for number, trials in enumerate(smaller(results), 1):
+        told(number)
         found = packed(results, trials)
         if len(found) <= most_bytes:
             return found
