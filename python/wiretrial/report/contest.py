@@ -155,21 +155,17 @@ def run(
     scatter: dict[str, Shared] = {}
     for metric in dict.fromkeys(metric for row in compared for metric in row):
         sides = [
-            _Side(index, a, b, _is_declared(group, a, b, baselines))
+            _Side(index, a, b, _is_declared(group, a, b, baselines), against(a, b, metric))
             for index, group in enumerate(groups)
             if metric in compared[index] and group[0].group != OUTSIDE
             for a, b in combinations(group, 2)
         ]
         own: dict[int, list[Pair]] = {side.group: [] for side in sides}
-        scatter[metric.key] = _shared([(s.a, s.b) for s in sides if s.is_declared], metric)
+        shared = scatter[metric.key] = _shared([side for side in sides if side.is_declared])
         for is_declared in (True, False):
             family = [side for side in sides if side.is_declared is is_declared]
-            pairs = _pairs(
-                [(side.a, side.b) for side in family],
-                metric,
-                scatter[metric.key],
-                is_declared=is_declared,
-            )
+            told = [side.moderated(shared) for side in family]
+            pairs = _pairs(told, metric, is_declared=is_declared)
             for side, pair in zip(family, pairs, strict=True):
                 own[side.group].append(pair)
         for index, pairs in own.items():
@@ -190,6 +186,10 @@ def _is_declared(
     return a.name in baselines or b.name in baselines
 
 
+_Compared = tuple[ScenarioResult, ScenarioResult, Comparison | None]
+"""Two scenarios, and the first against the second."""
+
+
 class _Side(NamedTuple):
     """Two scenarios of a group, by its place, that are compared."""
 
@@ -197,6 +197,12 @@ class _Side(NamedTuple):
     a: ScenarioResult
     b: ScenarioResult
     is_declared: bool
+    plain: Comparison | None
+    """Without a common variance."""
+
+    def moderated(self, scatter: Shared) -> _Compared:
+        """The same with the common variances."""
+        return self.a, self.b, self.plain and moderated(self.plain, scatter.at(self.a))
 
 
 def against(
@@ -219,12 +225,12 @@ def against(
     return replace(moderated(found, scatter.at(a)), bound=bound)
 
 
-def _shared(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric) -> Shared:
+def _shared(sides: Sequence[_Side]) -> Shared:
     """The common variances of these contrasts."""
     of_workload: dict[str, list[Comparison]] = {}
-    for a, b in sides:
-        if (found := against(a, b, metric)) is not None:
-            of_workload.setdefault(_workload(a), []).append(found)
+    for side in sides:
+        if side.plain is not None:
+            of_workload.setdefault(_workload(side.a), []).append(side.plain)
     every = [one for own in of_workload.values() for one in own]
     return Shared(
         scatter_of(every),
@@ -268,8 +274,13 @@ def twins(
     ranked = [_metrics(side)[0] for side in sides]
     found: list[Pair] = []
     for metric in dict.fromkeys(ranked):
-        own = [side for side, other in zip(sides, ranked, strict=True) if other is metric]
-        found += _pairs(own, metric, (scatter or {}).get(metric.key, ALONE), bounds_count=False)
+        shared = (scatter or {}).get(metric.key, ALONE)
+        own = [
+            (a, b, against(a, b, metric, shared))
+            for (a, b), other in zip(sides, ranked, strict=True)
+            if other is metric
+        ]
+        found += _pairs(own, metric, bounds_count=False)
     return tuple(found)
 
 
@@ -319,20 +330,18 @@ def _ranking(
 
 
 def _pairs(
-    sides: Sequence[tuple[ScenarioResult, ScenarioResult]],
+    sides: Sequence[_Compared],
     metric: Metric,
-    scatter: Shared,
     *,
     bounds_count: bool = True,
     is_declared: bool = False,
 ) -> list[Pair]:
-    comparisons = [against(a, b, metric, scatter) for a, b in sides]
     if not bounds_count:
-        comparisons = [c and replace(c, bound="exact") for c in comparisons]
-    known = [c for c in comparisons if c is not None]
+        sides = [(a, b, c and replace(c, bound="exact")) for a, b, c in sides]
+    known = [comparison for _, _, comparison in sides if comparison is not None]
     adjusted = iter(holm([c.p for c in known]))
     pairs: list[Pair] = []
-    for (a, b), comparison in zip(sides, comparisons, strict=True):
+    for a, b, comparison in sides:
         found: Verdict = "invalid"
         spared: str | None = None
         if comparison is not None:
