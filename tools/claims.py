@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wiretrial.report import found, units
-from wiretrial.report.blocks import Cell, Table, Text
+from wiretrial.report.blocks import NO_FIGURE, Cell, Table, Text
 from wiretrial.report.claims import OURS
 from wiretrial.report.tables import claims, resolution
 
@@ -36,7 +36,9 @@ What five published studies said, held against our own measurements twice.
   [statistics](statistics.md#two-scenarios): *reproduced* where our whole interval lies within the
   published ratio divided and multiplied by 1.25, *not reproduced* where it lies wholly outside,
   *cannot be told* between the two, *arithmetic* where the source's own figures give the ratio
-  without a measurement.
+  without a measurement. Where the reason begins with *measured again*, these rules are new, too.
+
+A claim marked *our reading* is one that the source does not make in so many words.
 
 Below each study's name stands the smallest difference that its declared contrasts could have shown.
 """
@@ -62,9 +64,9 @@ def _studies() -> Iterator[str]:
             text = claim.get("now", claim["text"])
             known.add(text)
             yield _line(claim, rows.get(text), is_same=is_same)
-        for text, (there, here, verdict) in rows.items():
+        for text, (marked, there, here, verdict) in rows.items():
             if text not in known:
-                yield _row(text, there, "not claimed", _said(here, verdict), "")
+                yield _row(marked, there, "not claimed", _said(here, verdict), "")
         yield ""
 
 
@@ -84,8 +86,8 @@ def _now(kept: found.Found | None) -> str:
     return f"; now of {over} until {kept.date}. {told}".rstrip()
 
 
-def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, Cell]]:
-    """By the claim's text: what was published, our ratio, the verdict."""
+def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, str, Cell]]:
+    """By the claim's text: the same with its mark, what was published, our ratio, the verdict."""
     tables = (
         block
         for section in kept.sections
@@ -94,28 +96,33 @@ def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, Cell]]:
         if isinstance(block, Table)
     )
     return {
-        row[0].text.removesuffix(OURS): (row[1].text, row[2].text, row[3])
+        row[0].text.removesuffix(OURS): (row[0].text, row[1].text, row[2].text, row[3])
         for table in tables
         for row in table.rows
     }
 
 
-def _line(claim: dict[str, Any], now: tuple[str, str, Cell] | None, *, is_same: bool) -> str:
+def _line(
+    claim: dict[str, Any], now: tuple[str, str, str, Cell] | None, *, is_same: bool
+) -> str:
     before = f"{claim['here']}: {claim['verdict']}"
     if now is None:
         why = claim.get("gone", "Not kept.")
         return _row(claim["text"], claim["published"], before, "no claim", why)
-    _, here, verdict = now
+    marked, _, here, verdict = now
     # The verdict in today's words.
     if RENAMED.get(claim["verdict"], claim["verdict"]) == verdict.text:
         why = ""
     else:
         what = "The rule, of the same trials" if is_same else "Measured again"
         why = f"{what}: {'; '.join(verdict.aside)}."
-    return _row(claim["text"], claim["published"], before, _said(here, verdict), why)
+    return _row(marked, claim["published"], before, _said(here, verdict), why)
 
 
 def _said(here: str, verdict: Cell) -> str:
+    """Of a claim without a ratio, about a time or a stall, what was seen."""
+    if here == NO_FIGURE.text and verdict.aside:
+        here = verdict.aside[0].split(";")[0].removesuffix(" here")
     return f"{here}: {verdict.text}"
 
 

@@ -5,6 +5,7 @@ WIRETRIAL_UPDATE_GOLDEN=1 writes the screens anew.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -266,6 +267,28 @@ WHOLE: list[tuple[Callable[[], str], str]] = [
         (
             "Server CPU per message as multiples of a: b 2.00; for x no difference is shown (less"
             " than 9 % could not be seen)."
+        ),
+    ),
+    (
+        lambda: _whole("untold", leaders=("a", "b"), resolution=math.inf),
+        (
+            "No difference in server CPU per message is shown between a and b (none could be seen,"
+            " however large)."
+        ),
+    ),
+    (
+        lambda: _whole(
+            "counted",
+            levels=5,
+            parts=(
+                Part("untold", 3, at="10, 20 and 30 connections", resolution=0.09),
+                Part("best", 2, ("a",), "40 and 50 connections"),
+            ),
+        ),
+        (
+            "No difference in server CPU per message shown at 3 of 5 levels (10, 20 and 30"
+            " connections; less than 9 % could not be seen); least server CPU per message with a"
+            " at 2 (40 and 50 connections)."
         ),
     ),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -109,13 +110,14 @@ def test_each_scenario_may_have_a_baseline_of_its_own() -> None:
 
 def test_what_could_be_seen_of_several_pairs_is_what_could_be_seen_of_each() -> None:
     shown = Pair("a", "b", metrics.ELAPSED, None, "A faster", resolution=0.5)
-    some, more, none = (
+    some, more, none, unknown = (
         replace(shown, verdict="no difference shown", resolution=smallest)
-        for smallest in (0.1, 0.2, None)
+        for smallest in (0.1, 0.2, math.inf, None)
     )
     assert leading.resolution([shown, some, more]) == 0.2
-    # Where one scatters so much that nothing could be shown, no figure goes for all of them.
-    assert leading.resolution([some, none]) is None
+    # Where one scatters so much that nothing could be shown, that goes for all of them.
+    assert leading.resolution([some, none]) == math.inf
+    assert leading.resolution([some, unknown]) is None
     assert leading.resolution([shown]) is None
 
 

@@ -30,6 +30,11 @@ def test_a_block_that_slows_both_cancels() -> None:
     assert found.low == pytest.approx(1.1, rel=1e-6)
 
 
+def test_of_what_scatters_too_much_no_difference_could_be_shown() -> None:
+    assert compare([1000, 0.001, 1.0], [1] * 3).resolution() == math.inf
+    assert compare([1.0], [1.0]).resolution() is None
+
+
 def test_verdicts() -> None:
     faster = compare([1.2, 1.21, 1.19, 1.2, 1.22], [1] * 5)
     assert verdict(faster, faster.p, higher_is_better=True) == "A faster"

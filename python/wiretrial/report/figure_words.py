@@ -5,6 +5,7 @@ Knows estimates and comparisons; must not know the sentences and tables that the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from wiretrial.report import units
@@ -78,7 +79,15 @@ def unseen(resolution: float | None) -> str:
     """` (less than 9 % could not be seen)`, empty where nothing is known."""
     if resolution is None:
         return ""
+    if math.isinf(resolution):
+        return " (none could be seen, however large)"
     return f" (less than {difference(resolution)} could not be seen)"
+
+
+def with_unseen(text: str, resolution: float | None) -> str:
+    """The text with what could not be seen, in the brackets with which it ends if it has some."""
+    told = unseen(resolution)
+    return f"{text[:-1]}; {told[2:]}" if told and text.endswith(")") else text + told
 
 
 def difference(share: float) -> str:

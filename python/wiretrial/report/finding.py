@@ -92,6 +92,8 @@ class Part:
     labels: tuple[str, ...] = ()
     at: str = ""
     """Which levels these are; empty where nobody has to know."""
+    resolution: float | None = None
+    """Where no difference is shown: the smallest that could be shown at each, as a share."""
 
 
 @dataclass(frozen=True)

@@ -187,8 +187,7 @@ def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
         return replace(found, bound=metric.bound) if family.is_bound(metric) else found
     if len(parts) == 1 and parts[0].kind != "best":
         labels, kind = parts[0].labels or family.labels, parts[0].kind
-        every = (pair for g in family.groups for pair in g.contest.pairs.get(metric.key, ()))
-        smallest = leading.resolution(every) if kind == "untold" else None
+        smallest = parts[0].resolution
         return Finding(kind, where, metric, labels, levels=levels, resolution=smallest)
     return Finding("counted", where, metric, parts=parts, levels=levels)
 
@@ -208,11 +207,18 @@ def _parts(family: Family, metric: Metric, groups: Sequence[Group] = ()) -> tupl
     for (kind, _), at in places.items():
         total[kind] += len(at)
     return tuple(
-        Part(kind, len(at), labels or tuple(limited.get(kind, ())), _at(family, at))
+        Part(
+            *(kind, len(at), labels or tuple(limited.get(kind, ())), _at(family, at)),
+            resolution=_resolution(at, metric) if kind == "untold" else None,
+        )
         for (kind, labels), at in sorted(
             places.items(), key=lambda one: (-total[one[0][0]], one[0][0], -len(one[1]))
         )
     )
+
+
+def _resolution(groups: Sequence[Group], metric: Metric) -> float | None:
+    return leading.resolution(p for group in groups for p in group.contest.pairs.get(metric.key, ()))
 
 
 def _at(family: Family, groups: Sequence[Group]) -> str:

@@ -58,7 +58,8 @@ def limited(group: Group, metric: Metric) -> tuple[ScenarioResult, ...]:
 def resolution(pairs: Iterable[Pair]) -> float | None:
     """The smallest difference that could be shown in each of the pairs that show none.
 
-    None where no difference at all could be shown in one of them.
+    Infinite where no difference at all could be shown in one of them; None where that is not known
+    of each.
     """
     every = [pair.resolution for pair in pairs if pair.verdict == "no difference shown"]
     known = [one for one in every if one is not None]

@@ -315,7 +315,8 @@ def _part(part: Part, finding: Finding, *, is_first: bool = False) -> str:
         case "shared":
             return f"a tie of {names} {amount}"
         case "untold":
-            return f"no difference in {what} shown {amount}"
+            text = f"no difference in {what} shown {amount}"
+            return figure_words.with_unseen(text, part.resolution)
         case "bound":
             limited = f"where the {what} of {names.replace(' and ', ' or ')} is"
             why = "the load generator saturated first"

@@ -62,14 +62,14 @@ class Comparison:
     def resolution(self, alpha: float = ALPHA) -> float | None:
         """The smallest difference that could be shown, as a share: 0.09 is 9 %.
 
-        A true one of this size is shown at the level `alpha` in 80 % of such suites. None where
-        nothing is known.
+        A true one of this size is shown at the level `alpha` in 80 % of such suites. Infinite where
+        no difference could be shown, however large; None where nothing is known.
         """
         if self.error is None:
             return None
         reach = student.detectable(alpha, POWER, self.degrees) * self.error
         # Of a few values that scatter this much, no difference can be shown.
-        return math.expm1(reach) if reach < MOST_REACH else None
+        return math.expm1(reach) if reach < MOST_REACH else math.inf
 
     @property
     def interval(self) -> tuple[float, float] | None:
