@@ -102,9 +102,7 @@ def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, str, Cell]]:
     }
 
 
-def _line(
-    claim: dict[str, Any], now: tuple[str, str, str, Cell] | None, *, is_same: bool
-) -> str:
+def _line(claim: dict[str, Any], now: tuple[str, str, str, Cell] | None, *, is_same: bool) -> str:
     before = f"{claim['here']}: {claim['verdict']}"
     if now is None:
         why = claim.get("gone", "Not kept.")

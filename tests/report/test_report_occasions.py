@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 
 from tests.report.later import Later
-from tests.report.synthetic import demo_trials
+from tests.report.synthetic import ORDER, demo_trials
 from tests.report.synthetic_study import echo
 from wiretrial.report import found, html, markdown, metrics, page, text
 from wiretrial.report.blocks import Fold, Section, Table, Text
@@ -166,3 +166,25 @@ def test_the_key_of_a_picture_names_its_interval(three: ReportModel) -> None:
     """Of six trials of one occasion order statistics give that of the median itself."""
     assert "Line: range over occasions. " in html.render(three)
     assert "Line: 95 % interval. " in html.render(report(TRIALS))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "days", "told"), [(6, 3, "all"), (12, 3, None), (6, 1, None)], ids=str
+)
+def test_places_of_fewer_than_ten_trials_are_provisional(
+    blocks: int, days: int, told: str | None
+) -> None:
+    # One occasion is told by a warning of its own.
+    trials = [
+        one.model_copy(update={"occasion": 1 + one.block * days // blocks})
+        for one in demo_trials(blocks=blocks)
+    ]
+    model = build(trials, question="Q?", title="T", command="again", order=ORDER)
+    said = {
+        block.text
+        for one in page.sections(model)
+        for block in one.blocks
+        if isinstance(block, Text) and block.text.startswith("Provisional")
+    }
+    expected = {f"Provisional places, of fewer than 10 trials: {told}."} if told else set()
+    assert said == expected

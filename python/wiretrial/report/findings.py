@@ -218,7 +218,8 @@ def _parts(family: Family, metric: Metric, groups: Sequence[Group] = ()) -> tupl
 
 
 def _resolution(groups: Sequence[Group], metric: Metric) -> float | None:
-    return leading.resolution(p for group in groups for p in group.contest.pairs.get(metric.key, ()))
+    every = (pair for group in groups for pair in group.contest.pairs.get(metric.key, ()))
+    return leading.resolution(every)
 
 
 def _at(family: Family, groups: Sequence[Group]) -> str:

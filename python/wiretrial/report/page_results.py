@@ -40,6 +40,8 @@ MARKS = key(
     f"{SIGNS['best']} best, {SIGNS['worst']} worst of its case: several where no difference between"
     " them is shown, none where none is shown at all."
 )
+FEWEST_FOR_PLACES = 10
+"""Trials of a scenario, over all occasions: on fewer its place is provisional."""
 FEW_GROUPS = 2
 MOST_BARS = 12
 LINES = (metrics.SERVER, metrics.GENERATOR, metrics.USER_MEMORY, metrics.KERNEL_MEMORY)
@@ -176,6 +178,7 @@ def _one(model: ReportModel, group: Group) -> Section:
         found.append(Panels(tuple(panels), table, _key(group)))
     else:
         found.append(Drawing(partial(ranking.picture, group), table, _key(group)))
+    found += [key(text)] if (text := _provisional(group)) else []
     return Section(title, (*found, *fold("Pair by pair", rankings.pairs(group))))
 
 
@@ -305,3 +308,14 @@ def _key(group: Group) -> str:
     if len(group.contest.ranking.ranks) < len(group.contest.ranking.order):
         text += " –: below others by a bound alone, so that its place cannot be told."
     return text
+
+
+def _provisional(group: Group) -> str:
+    """Of results that are kept over occasions: whose places rest on too few trials."""
+    over = max((scenario.occasions for scenario in group.scenarios), default=0)
+    placed = [s for s in group.ranked if s.name in group.contest.ranking.ranks]
+    few = [s for s in placed if s.usable < FEWEST_FOR_PLACES]
+    if over < 2 or not few:
+        return ""
+    what = "all" if len(few) == len(placed) else units.listed([s.label for s in few])
+    return f"Provisional places, of fewer than {FEWEST_FOR_PLACES} trials: {what}."

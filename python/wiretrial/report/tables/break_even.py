@@ -10,9 +10,9 @@ from wiretrial.report.blocks import Table, figures, plain, words
 from wiretrial.report.break_even import Place
 
 KEY = (
-    "Per connection: the set-up, and each message with its reply; means over blocks, and where there"
-    " are several occasions over those of the occasions. In brackets the 95 % interval (Fieller),"
-    " over the same."
+    "Per connection: the set-up, and each message with its reply; means over blocks, and where"
+    " there are several occasions over those of the occasions. In brackets the 95 % interval"
+    " (Fieller), over the same."
 )
 
 
