@@ -13,7 +13,7 @@ from wiretrial.cli import progress, serving, study
 from wiretrial.cli import report as report_command
 from wiretrial.cli import results as stored
 from wiretrial.cli.forms import ExportForm
-from wiretrial.errors import EXIT_FAILED
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD
 from wiretrial.results import absent, adoption
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
@@ -101,3 +101,19 @@ def test_exported_whole_it_has_what_only_all_trials_tell(
     assert told["knees"] == []
     stored.export(demo.paths()[0], ExportForm.JSON)
     assert "warnings" not in json.loads(capsys.readouterr().out)
+
+
+def test_trials_that_were_kept_and_imported_tell_the_same(
+    demo: ResultsFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "trials.jsonl.xz"
+    assert stored.export(demo.folder, ExportForm.KEPT, file=file) == EXIT_GOOD
+    capsys.readouterr()
+    assert stored.import_(file, results=tmp_path / "imported") == EXIT_GOOD
+    told = capsys.readouterr().out
+    (again,) = (tmp_path / "imported").iterdir()
+    assert told.strip() == f"{BLOCKS * len(DEMO)} trials are in {again}"
+    report_command.report(demo.folder)
+    shown = capsys.readouterr().out
+    report_command.report(again)
+    assert capsys.readouterr().out.replace(str(again), str(demo.folder)) == shown
