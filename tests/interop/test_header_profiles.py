@@ -23,6 +23,8 @@ import pytest
 from hpack.struct import NeverIndexedHeaderTuple
 from hyperframe.frame import Frame, HeadersFrame
 
+from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
+
 REQUESTS = 40
 PREFACE_BYTES = 24
 HEAD_BYTES = 9
@@ -70,7 +72,8 @@ def test_what_each_request_says(profile: str, tmp_path: Path) -> None:
         line = [".venv/bin/wiretrial", "load", str(tmp_path / "ask.toml")]
         line += ["-n", str(REQUESTS), "--warmup", "0s", "--no-learn", "--format", "json"]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 0, ended.stderr
+    # A busy machine makes a short load invalid; what was sent is the same.
+    assert ended.returncode in (EXIT_GOOD, EXIT_INVALID), ended.stderr
     assert json.loads(ended.stdout)["totals"]["ok"] == REQUESTS
     assert len(recorded.requests) >= REQUESTS
     assert recorded.indexed == 0, "nothing is left in the server's tables"
@@ -101,7 +104,8 @@ def test_what_a_header_profile_says(version: str, name: str) -> None:
         line += ["--header-profile", name, "-c", "2", "--depth", "2", "-n", str(REQUESTS)]
         line += ["--warmup", "0s", "--no-learn", "--format", "json"]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 0, ended.stderr
+    # A busy machine makes a short load invalid; what was sent is the same.
+    assert ended.returncode in (EXIT_GOOD, EXIT_INVALID), ended.stderr
     found = json.loads(ended.stdout)
     assert found["totals"]["ok"] == REQUESTS
     assert found["header_profile"]["profile"] == name

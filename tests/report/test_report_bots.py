@@ -196,7 +196,7 @@ def test_the_page_of_figures_shows_the_pictures_that_are_kept(tmp_path: Path) ->
     written = found.of_study(tmp_path)
     caption = "Idle server CPU of bots, table-native by connections"
     assert written.endswith(f"\n## Pictures\n\n**{caption}**\n\n![{caption}](results/idle.svg)\n")
-    assert "%, log scale; more is better" in drawn
+    assert "%; more is better" in drawn
 
 
 def test_a_rate_that_nobody_gave_is_no_series(study: ReportModel) -> None:

@@ -187,8 +187,8 @@ def study_source(study: ReportModel) -> str:
 def test_a_study_of_many_levels_has_a_section_per_question(study_source: str) -> None:
     titles = re.findall(r"<h2>(.*?)</h2>", study_source)
     assert titles == [
-        "Throughput: echo",
         "Server CPU at 17,000 messages/s: at one rate",
+        "Throughput: echo",
         "Highest rate with p99 within 5 ms: knee",
         "Service and response time",
         "Cost",
