@@ -7,6 +7,7 @@ import random
 import pytest
 
 from tests.report.synthetic import DEMO, TENTH, demo_trials, one_trial
+from wiretrial.report import metrics
 from wiretrial.report.measures import Measured
 from wiretrial.results.model import Judgement, Trial, Window
 
@@ -35,6 +36,20 @@ def test_warm_up_is_cut(trial: Trial) -> None:
         )
         + Measured(with_window(trial, inside[-1].start_ns, inside[-1].end_ns)).service_time.count
     )
+
+
+def test_what_had_no_reply_at_the_end_is_lost_where_failures_are_allowed(trial: Trial) -> None:
+    # nginx waits for the end of what it takes for a reply of HTTP/0.9, and its client with it.
+    ended = trial.summary.counters.model_copy(
+        update={"sent": 100, "ok": 90, "errors": {"status": 4}, "in_flight": 6}
+    )
+    summary = trial.summary.model_copy(update={"counters": ended})
+    allowing = trial.judgement.model_copy(update={"allowed_errors": 0.5})
+    changed = trial.model_copy(update={"summary": summary, "judgement": allowing})
+    assert metrics.FAILED.of(Measured(changed)) == 0.1
+    assert metrics.ERRORS.of(Measured(changed)) == 0.04
+    forbidding = changed.model_copy(update={"judgement": trial.judgement})
+    assert metrics.FAILED.of(Measured(forbidding)) is None
 
 
 def test_an_interval_that_lies_half_outside_does_not_count(trial: Trial) -> None:

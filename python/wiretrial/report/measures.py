@@ -52,6 +52,13 @@ class Measured:
         return sum(counters.errors.values()) / counters.sent if counters.sent else None
 
     @property
+    def lost_share(self) -> float | None:
+        """The same, and those that had no reply when the load ended: a client waits for them."""
+        counters = self.trial.summary.counters
+        lost = sum(counters.errors.values()) + counters.in_flight
+        return lost / counters.sent if counters.sent else None
+
+    @property
     def is_open_loop(self) -> bool:
         """Whether messages were due at instants that no reply moves."""
         return self.trial.plan.load.executor.kind == "open"

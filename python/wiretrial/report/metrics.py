@@ -308,10 +308,10 @@ FAILED = Metric(
     "failed",
     "Failed",
     (units.PERCENT,),
-    lambda m: m.failed_share if m.trial.judgement.allowed_errors else None,
-    called="share of {messages} that failed",
+    lambda m: m.lost_share if m.trial.judgement.allowed_errors else None,
+    called="share of {messages} that failed or had no reply at the end",
 )
-"""The same where some may fail: elsewhere a trial with failures has no figures at all."""
+"""Where some may fail: elsewhere a trial with failures has no figures at all."""
 SOFTIRQ = Metric(
     "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
 )

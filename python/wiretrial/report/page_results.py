@@ -67,7 +67,7 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
                 how = _how(family, LEVELS)
                 drawing = replace(drawing, table=rankings.grid(family), key=how)
             drawn.append(drawing)
-        yield Section(title, (*notes, *drawn, MARKS, *_folded(family)))
+        yield Section(title, (*notes, *drawn, MARKS, *_failed(family), *_folded(family)))
     elif family.is_cases:
         found = case_tables.tables(family, model.absent)
         told: list[Block] = []
@@ -77,7 +77,7 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
         yield Section(title, (*notes, *told, cases.how_to_read(found), *_folded(family)))
     elif len(family.groups) > FEW_GROUPS:
         shown = Panels(_rankings(family), rankings.grid(family), _how(family, DOTS))
-        yield Section(title, (*notes, shown, MARKS, *_pairs(family)))
+        yield Section(title, (*notes, shown, MARKS, *_failed(family), *_pairs(family)))
     else:
         yield from (_one(model, group) for group in family.groups)
 
@@ -193,6 +193,15 @@ def _head(*groups: Group) -> str:
     published = {scenario.published for group in groups for scenario in group.scenarios}
     one = published.pop() if len(published) == 1 else None
     return metric.title if one is None else f"Server CPU at {units.trimmed(one)} events/s"
+
+
+def _failed(family: Family) -> tuple[Block, ...]:
+    """How many messages failed, where trials in which some did have figures all the same."""
+    every = (scenario for group in family.groups for scenario in group.scenarios)
+    if not any(metrics.FAILED.key in scenario.estimates for scenario in every):
+        return ()
+    title = "Failed, or without a reply when the load ended"
+    return (heading(title), rankings.grid(family, metrics.FAILED))
 
 
 def _folded(family: Family) -> tuple[Block, ...]:
