@@ -7,6 +7,7 @@ import random
 import pytest
 
 from tests.report.synthetic import DEMO, TENTH, demo_trials, one_trial
+from wiretrial.plan import OpenLoop
 from wiretrial.report import metrics
 from wiretrial.report.measures import Measured
 from wiretrial.results.model import Judgement, Trial, Window
@@ -46,6 +47,10 @@ def test_what_had_no_reply_at_the_end_is_lost_where_failures_are_allowed(trial: 
     summary = trial.summary.model_copy(update={"counters": ended})
     allowing = trial.judgement.model_copy(update={"allowed_errors": 0.5})
     changed = trial.model_copy(update={"summary": summary, "judgement": allowing})
+    # In a closed loop something is always on its way.
+    assert metrics.FAILED.of(Measured(changed)) == 0.04
+    load = trial.plan.load.model_copy(update={"executor": OpenLoop(rate=1000)})
+    changed = changed.model_copy(update={"plan": trial.plan.model_copy(update={"load": load})})
     assert metrics.FAILED.of(Measured(changed)) == 0.1
     assert metrics.ERRORS.of(Measured(changed)) == 0.04
     forbidding = changed.model_copy(update={"judgement": trial.judgement})

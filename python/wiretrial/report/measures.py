@@ -53,10 +53,11 @@ class Measured:
 
     @property
     def lost_share(self) -> float | None:
-        """The same, and those that had no reply when the load ended: a client waits for them."""
+        """The same, and in an open loop those that still had no reply when the load had ended."""
         counters = self.trial.summary.counters
-        lost = sum(counters.errors.values()) + counters.in_flight
-        return lost / counters.sent if counters.sent else None
+        if not counters.sent or not self.is_open_loop:
+            return self.failed_share
+        return (sum(counters.errors.values()) + counters.in_flight) / counters.sent
 
     @property
     def is_open_loop(self) -> bool:

@@ -309,7 +309,7 @@ FAILED = Metric(
     "Failed",
     (units.PERCENT,),
     lambda m: m.lost_share if m.trial.judgement.allowed_errors else None,
-    called="share of {messages} that failed or had no reply at the end",
+    called="share of {messages} that failed",
 )
 """Where some may fail: elsewhere a trial with failures has no figures at all."""
 SOFTIRQ = Metric(
