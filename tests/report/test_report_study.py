@@ -190,8 +190,8 @@ def test_levels_that_cannot_tell_come_first_where_they_are_the_most() -> None:
         *(("untold", 2), ("best", 1)),
     ]
     assert report.verdict_sentences[0].startswith(
-        "No difference in throughput shown at 2 of 3 levels (10 and 100 connections); "
-        "highest throughput with uwebsockets at 1 (1,000 connections)."
+        "No difference in throughput shown at 2 of 3 levels (10 and 100 connections; less than"
+        " 40 % could not be seen); highest throughput with uwebsockets at 1 (1,000 connections)."
     )
 
 
@@ -201,11 +201,12 @@ def test_a_level_without_the_difference_of_the_others_is_not_averaged_with_them(
     assert (found.kind, found.leaders) == ("counted", ())
     assert found.parts == (
         Part("best", 2, ("uwebsockets",), "100 and 1,000 connections"),
-        Part("untold", 1, (), "10 connections"),
+        Part("untold", 1, (), "10 connections", resolution=found.parts[1].resolution),
     )
+    assert found.parts[1].resolution == pytest.approx(0.396, abs=0.001)
     assert report.verdict_sentences[0].startswith(
         "Highest throughput with uwebsockets at 2 of 3 levels (100 and 1,000 connections); "
-        "no difference in throughput shown at 1 (10 connections). "
+        "no difference in throughput shown at 1 (10 connections; less than 40 % could not be seen)."
     )
 
 
@@ -221,8 +222,8 @@ def test_levels_that_tell_nothing_for_several_reasons_have_no_winner() -> None:
     assert [(part.kind, part.n) for part in found.parts] == [("untold", 2), ("lacking", 1)]
     assert phrases.say(found) == "Echo: no single winner in throughput at any of 3 levels."
     assert report.verdict_sentences[0].startswith(
-        "Echo: no difference in throughput shown at 2 of 3 levels (100 and 1,000 connections); "
-        "too few usable trials at 1 (10 connections)."
+        "Echo: no difference in throughput shown at 2 of 3 levels (100 and 1,000 connections; less"
+        " than 16 % could not be seen); too few usable trials at 1 (10 connections)."
     )
     table = brief.overview(report)
     assert table is not None
