@@ -204,8 +204,8 @@ def test_a_level_without_the_difference_of_the_others_is_not_averaged_with_them(
         Part("untold", 1, (), "10 connections", resolution=found.parts[1].resolution),
     )
     assert report.verdict_sentences[0].startswith(
-        "Highest throughput with uwebsockets at 2 of 3 levels (100 and 1,000 connections); "
-        "no difference in throughput shown at 1 (10 connections; less than 40 % could not be seen)."
+        "Highest throughput with uwebsockets at 2 of 3 levels (100 and 1,000 connections); no"
+        " difference in throughput shown at 1 (10 connections; less than 40 % could not be seen). "
     )
 
 

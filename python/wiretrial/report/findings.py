@@ -120,7 +120,7 @@ def _untold(group: Group, metric: Metric, where: str, short: Mapping[str, str]) 
     known = [s for s in group.scenarios if metric.key in s.estimates]
     kind = leading.why_untold(group, metric)
     shown = {"overloaded": overloaded, "untold": known}.get(kind, group.scenarios)
-    smallest = leading.resolution(group.contest.pairs.get(metric.key, ()))
+    smallest = _resolution((group,), metric)
     names = tuple(short[s.name] for s in shown)
     return Finding(kind, where, metric, names, resolution=smallest if kind == "untold" else None)
 
@@ -187,8 +187,8 @@ def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
         return replace(found, bound=metric.bound) if family.is_bound(metric) else found
     if len(parts) == 1 and parts[0].kind != "best":
         labels, kind = parts[0].labels or family.labels, parts[0].kind
-        smallest = parts[0].resolution
-        return Finding(kind, where, metric, labels, levels=levels, resolution=smallest)
+        resolution = parts[0].resolution
+        return Finding(kind, where, metric, labels, levels=levels, resolution=resolution)
     return Finding("counted", where, metric, parts=parts, levels=levels)
 
 

@@ -197,8 +197,7 @@ def _head(*groups: Group) -> str:
 
 def _failed(family: Family) -> tuple[Block, ...]:
     """How many messages failed, where trials in which some did have figures all the same."""
-    every = (scenario for group in family.groups for scenario in group.scenarios)
-    if not any(metrics.FAILED.key in scenario.estimates for scenario in every):
+    if not any(_has(group, metrics.FAILED) for group in family.groups):
         return ()
     title = "Failed, or without a reply when the load ended"
     return (heading(title), rankings.grid(family, metrics.FAILED))
