@@ -135,6 +135,38 @@ def test_each_producer_has_its_own_part_of_the_plan() -> None:
 
 
 @pytest.mark.parametrize(
+    ("environment", "seconds"),
+    [
+        ("loopback", 10),
+        ("link:delay=10ms,rate=50mbit", 10),
+        ("link:delay=10ms,rate=50mbit,loss=1%/8", 120),
+        ("link:up:delay=10ms down:delay=10ms,loss=1%", 120),
+        ("4g", 120),
+    ],
+)
+def test_a_link_that_loses_may_take_long_until_all_stands(environment: str, seconds: int) -> None:
+    case = counted().model_copy(update={"requests_each": None})
+    there = case.scenario.model_copy(update={"environment": environment})
+    study = Study(
+        name="s",
+        title="T",
+        question="Q",
+        command="c",
+        cases=(case,),
+        seed=1,
+        duration_ns=1,
+        warmup_allowance_ns=1,
+    )
+    plan = plans.plan_of(
+        study,
+        case.model_copy(update={"scenario": there}),
+        "http://127.0.0.1:1/",
+        Pinning((), (), None),
+    )
+    assert plan.phases.connect_ns == seconds * 1_000_000_000
+
+
+@pytest.mark.parametrize(
     ("threads", "environment", "fresh", "protocol", "seconds"),
     [
         (28, "loopback", True, "http", 40),

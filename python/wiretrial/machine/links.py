@@ -38,6 +38,7 @@ NETEM_PACKETS = 1_000_000
 """netem drops what is on its way beyond this; its own default is less than a fast link holds."""
 
 _DELAY = "delay="
+_LOSS = "loss="
 
 Carrier = Literal["auto", "engine", "netem"]
 
@@ -127,6 +128,15 @@ class Link:
             for direction in (self.up, self.down)
             for word in direction.split(",")
             if word.startswith(_DELAY)
+        )
+
+    @property
+    def loses(self) -> bool:
+        """Whether it was asked to lose packets by chance, one by one or in bursts."""
+        return any(
+            word.startswith(_LOSS)
+            for direction in (self.up, self.down)
+            for word in direction.split(",")
         )
 
     def understood(self, engine: Path) -> Mapping[str, Any]:

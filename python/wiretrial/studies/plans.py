@@ -6,7 +6,7 @@ Pure, but for the engine's own check of rules. Must not know what comes before o
 from __future__ import annotations
 
 from wiretrial.engine import Engine
-from wiretrial.machine import pinning, preflight
+from wiretrial.machine import links, pinning, preflight
 from wiretrial.plan import (
     GeneratorSettings,
     Hold,
@@ -31,6 +31,9 @@ SLOWEST_ANSWER_NS = 500_000
 LEAST_NS = 30_000_000_000
 """For either of them, however few there are."""
 SHORTEST_INTERVAL_NS = 100_000_000
+SLOWEST_LOSSY_OPENING_NS = 120_000_000_000
+"""Of all connections and the first exchange, over a link that loses. A burst that takes a packet
+and its repetitions doubles the wait each time: eight in a row make 51 s (RFC 6298, section 5.5)."""
 INTERVAL_OF_EACH_NS = 500
 """For each held connection."""
 
@@ -82,6 +85,9 @@ def _phases(study: Study, case: Case) -> Phases:
         return Phases(timeout_ns=NO_DEADLINE_NS)
     usual = Phases()
     opening_ns = case.load.connections * SLOWEST_OPENING_NS
+    link = links.of_environment(case.scenario.environment)
+    if link is not None and link.loses:
+        opening_ns = max(opening_ns, SLOWEST_LOSSY_OPENING_NS)
     in_flight = case.load.connections * case.load.depth
     return Phases(
         connect_ns=max(usual.connect_ns, opening_ns),
