@@ -31,6 +31,16 @@ KEPT = {
     "machine": "2 CPUs",
     "sentences": ["One is fastest. The other is not.", "The bottleneck was the server."],
 }
+FIRST_PAGE = """
+# Which of them?
+
+## In short
+
+**Take One, unless you need
+the other.**
+
+1. One is fastest.
+"""
 
 
 @pytest.mark.parametrize(
@@ -69,11 +79,19 @@ def test_the_list_says_what_came_out_here_else_what_is_kept_else_nothing(
 
     (study / answers.KEPT).write_text(json.dumps(KEPT))
     text = listed()
-    assert "2026-01-02, on 2 CPUs: One is fastest." in text
+    assert "One is fastest. (1 occasion, 2026-01-02)" in text
     assert "The other" not in text
+
+    (study / answers.README).write_text(FIRST_PAGE)
+    assert "Take One, unless you need the other. (1 occasion," in listed()
     (row,) = json.loads(listed("--format", "json"))["studies"]
     assert row["answer"] is None
-    assert row["kept"] == {"answer": "One is fastest.", "at": "2026-01-02", "machine": "2 CPUs"}
+    assert row["kept"] == {
+        "answer": "Take One, unless you need the other.",
+        "at": "2026-01-02",
+        "machine": "2 CPUs",
+        "occasions": 1,
+    }
 
     own = Answer(study="which", sentence="The other is. By far.", trials=5, at="2026-02-03T04:05")
     answers.keep(ResultsFolder.create(results, "which", "{}"), own)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.publish.conftest import IN_SHORT, demo, kept
@@ -10,6 +12,7 @@ from wiretrial.report import found
 from wiretrial.report.blocks import Cell, Column, Table, Text, heading
 from wiretrial.report.found import Found, FoundSection
 from wiretrial.report.model import ReportModel
+from wiretrial.results import answers
 from wiretrial.site import entries, measured
 from wiretrial.site.measured import anchor
 
@@ -142,13 +145,18 @@ def test_figures_of_two_tables_are_of_one_scenario() -> None:
     assert len({row.name for row in rows}) == len(rows)
 
 
-def test_the_answer_is_what_the_study_s_readme_says_in_short() -> None:
-    readme = (
-        "# Which?\n\n## In short\n\nFor all:\n\n1. Take `one`, which\n   leads.\n2. Else two.\n\n"
-        "![a](b.svg)\n\n## Run it\n\n1. No.\n"
+def test_the_answer_is_what_the_study_s_readme_says_in_short(tmp_path: Path) -> None:
+    page = tmp_path / answers.README
+    assert answers.in_short(tmp_path) == ()
+    page.write_text("# Which?\n")
+    assert answers.in_short(tmp_path) == ()
+    short = (
+        "## In short\n\nFor all:\n\n1. Take `one`, which\n   leads.\n2. Else two.\n\n![a](b.svg)\n"
     )
-    assert entries.in_short(readme) == ("Take one, which leads.", "Else two.")
-    assert entries.in_short("# Which?\n") == ()
+    page.write_text(f"# Which?\n\n{short}\n## Run it\n\n1. No.\n")
+    assert answers.in_short(tmp_path) == ("Take one, which leads.", "Else two.")
+    page.write_text(page.read_text().replace("For all:", "**One,\nor two.**\n\nFor all:"))
+    assert answers.in_short(tmp_path) == ("One, or two.", "Take one, which leads.", "Else two.")
     assert kept().answer == IN_SHORT[:2]
 
 

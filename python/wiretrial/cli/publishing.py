@@ -21,8 +21,7 @@ from wiretrial.report import kept as packed_of
 from wiretrial.report import units
 from wiretrial.report.exports import table
 from wiretrial.report.model import ReportModel
-from wiretrial.results import kept
-from wiretrial.results.answers import KEPT
+from wiretrial.results import answers, kept
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.store import ResultsFolder, folders, loads
 from wiretrial.site import build, entries, folder, pages
@@ -123,10 +122,9 @@ def _studies(wanted: Wanted) -> list[Found]:
 
 def _of_study(study: Found) -> Iterator[Entry]:
     """What is kept with it: its trials, else its figures; and the trials of single occasions."""
-    name, readme = entries.address(study.name), study.folder / "README.md"
-    answer = entries.in_short(readme.read_text("utf-8", "replace")) if readme.is_file() else ()
+    name, answer = entries.address(study.name), answers.in_short(study.folder)
     own, told = study.folder / kept.FILE, _read(study)
-    figures = [_figures(study.folder / KEPT)] if told else []
+    figures = [_figures(study.folder / answers.KEPT)] if told else []
     others = [path for path in sorted(own.parent.glob(f"*{kept.SUFFIX}")) if path.name != own.name]
     if own.is_file():
         model = _unpacked(own)
@@ -148,9 +146,10 @@ def _read(study: Found) -> found_of.Found | None:
     try:
         return found_of.read(study.folder)
     except ValueError as error:
+        path = study.folder / answers.KEPT
         raise StoreError(
-            f"{study.folder / KEPT} is not a kept result of this version",
-            f"write it again: wiretrial report DIR --format compact -o {study.folder / KEPT}",
+            f"{path} is not a kept result of this version",
+            f"write it again: wiretrial report DIR --format compact -o {path}",
         ) from error
 
 
@@ -185,7 +184,7 @@ def _table(model: ReportModel) -> Download:
 def _pictures(study: Found) -> Iterator[Download]:
     """The pictures that the study names, as far as they are kept."""
     for name in study.document.pictures:
-        path = study.folder / Path(KEPT).parent / name
+        path = study.folder / Path(answers.KEPT).parent / name
         if path.is_file():
             yield Download(name, "a picture of the report", path.read_bytes())
 
@@ -223,7 +222,7 @@ def _of_folder(results: ResultsFolder) -> Entry:
         model,
         [
             Download(Path(kept.FILE).name, TRIALS, trials),
-            Download(Path(KEPT).name, FIGURES, figures),
+            Download(Path(answers.KEPT).name, FIGURES, figures),
             _table(model),
         ],
     )

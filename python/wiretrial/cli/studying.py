@@ -264,12 +264,17 @@ def _require_reachable(study: Study) -> None:
             )
 
 
-def _kept(found: registry.Found) -> dict[str, str] | None:
+def _kept(found: registry.Found) -> dict[str, Any] | None:
     """What came out where the study ran whole, as it is kept with the study."""
     kept = answers.kept(found.folder)
     if kept is None:
         return None
-    return {"answer": kept.sentence, "at": kept.date, "machine": kept.machine}
+    return {
+        "answer": answers.in_plain_words(found.folder) or kept.sentence,
+        "at": kept.date,
+        "machine": kept.machine,
+        "occasions": kept.occasions,
+    }
 
 
 def _last_result(row: dict[str, Any]) -> str:
@@ -277,7 +282,8 @@ def _last_result(row: dict[str, Any]) -> str:
     if row["answer"]:
         return f"{row['at'][:10]}: {answers.first_sentence(row['answer'])}"
     if kept := row["kept"]:
-        return f"{kept['at']}, on {kept['machine']}: {kept['answer']}"
+        occasions = units.plural(kept["occasions"], "occasion")
+        return f"{kept['answer']} ({occasions}, {kept['at']})"
     return "not run here yet"
 
 

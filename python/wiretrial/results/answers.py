@@ -15,6 +15,10 @@ from wiretrial.results.store import ResultsFolder, folders
 
 FILE = "answer.json"
 KEPT = "results/found.json"
+README = "README.md"
+_IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_PLAIN = re.compile(r"\s*\*\*(.+?)\*\*\n", re.DOTALL)
+_POINT = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"(?<=[a-z0-9)”]\.) (?=[A-Z])")
 """Where a sentence ends: names and figures have points too."""
 
@@ -41,6 +45,7 @@ class Kept(BaseModel):
 
     date: str
     machine: str
+    occasions: int = 1
     sentences: tuple[str, ...] = Field(min_length=1)
 
     @property
@@ -55,6 +60,18 @@ def kept(study: Path) -> Kept | None:
         return Kept.model_validate_json((study / KEPT).read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
+
+
+def in_plain_words(study: Path) -> str | None:
+    """The answer with which a study's first page begins; None where it begins with none."""
+    found = _PLAIN.match(_said_in_short(study))
+    return _plain(found[1]) if found else None
+
+
+def in_short(study: Path) -> tuple[str, ...]:
+    """What stands under "In short" on a study's first page: the answer, then its points."""
+    answer, points = in_plain_words(study), _POINT.findall(_said_in_short(study))
+    return tuple(filter(None, (answer, *map(_plain, points))))
 
 
 def first_sentence(paragraph: str) -> str:
@@ -84,6 +101,16 @@ def latest(base: Path) -> dict[str, Answer]:
         if known is None or known.at <= answer.at:
             found[answer.study] = answer.model_copy(update={"folder": results.folder})
     return found
+
+
+def _said_in_short(study: Path) -> str:
+    page = study / README
+    found = _IN_SHORT.search(page.read_text("utf-8", "replace")) if page.is_file() else None
+    return found[1] if found else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("`", "").split())
 
 
 def _read(results: ResultsFolder) -> Answer | None:

@@ -29,8 +29,6 @@ MOST_SENTENCES = 2
 LONGEST = 260
 """Letters of a sentence there, where no shorter one was written."""
 DATA = "data"
-_IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-_POINT = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -142,13 +140,6 @@ def of_kept(
 def address(name: str) -> str:
     """A name as part of an address and of a path, whatever it is called."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "result"
-
-
-def in_short(readme: str) -> tuple[str, ...]:
-    """The points under "In short" of a study's README, as plain text; none without them."""
-    found = _IN_SHORT.search(readme)
-    points = _POINT.findall(found[1]) if found else []
-    return tuple(" ".join(point.replace("`", "").split()) for point in points)
 
 
 def _column(model: ReportModel, answer: Sequence[str]) -> Markup:

@@ -1,0 +1,60 @@
+"""What first pages say in figures stands in the results that they are about."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tools.docs.layout import ROOT
+from wiretrial.results import answers
+
+STUDIES = ROOT / "studies"
+MEASURED = [study.name for study in STUDIES.iterdir() if answers.kept(study) is not None]
+_FIGURE = re.compile(r"(?<![\w./-])\d[\d,]*(?:\.\d+)?")
+_IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## )", re.MULTILINE | re.DOTALL)
+_ROW = r"^\| \[[^\]]+\]\(studies/{}/README\.md\) \| (.*) \|$"
+
+
+def digits(text: str) -> set[str]:
+    """The significant digits of each figure: 0.087 s is 87 ms."""
+    found = (figure.replace(",", "").replace(".", "") for figure in _FIGURE.findall(text))
+    return {figure.strip("0") for figure in found}
+
+
+def results(name: str) -> str:
+    return (STUDIES / name / "RESULTS.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1.30 (1.21 to 1.39) times", {"13", "121", "139"}),
+        ("60,100/s, 0.087 ms and 87 µs", {"601", "87"}),
+        ("HTTP/2, v0.14, p99 and x-1", set()),
+    ],
+)
+def test_significant_digits_are_found(text: str, found: set[str]) -> None:
+    assert digits(text) == found
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_a_study_says_in_short_was_found(name: str) -> None:
+    page = (STUDIES / name / answers.README).read_text("utf-8")
+    short = _IN_SHORT.search(page)
+    assert short is not None
+    said = re.sub(r"!?\[[^\]]*\]\([^)]*\)", "", short[1])
+    assert digits(said) - digits(results(name)) == set()
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_the_front_page_says_of_a_study_was_found(name: str) -> None:
+    (row,) = re.findall(_ROW.format(name), (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert digits(row) - digits(results(name)) == set()
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_study_answers_its_question_in_plain_words(name: str) -> None:
+    answer = answers.in_plain_words(STUDIES / name)
+    assert answer is not None
+    assert len(answer) <= 200
