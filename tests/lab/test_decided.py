@@ -18,6 +18,7 @@ from wiretrial.report.measures import Measured
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import admission, events, matrix, rates, runner
+from wiretrial.studies.spec import Study
 from wiretrial.subjects import verification
 
 __all__ = ["cache_for_own"]
@@ -47,6 +48,8 @@ rate_share = 0.5
 name = "the highest rate"
 traffic = "shop.toml"
 knee = { quantile = 0.5, objective = "5s", first = 20, ceiling = 40, tolerance = 0.5 }
+cpus = 1
+shares = [0.3, 0.6]
 """
 
 
@@ -55,6 +58,16 @@ def verified_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verification of this server takes longer than its trials, and is tested."""
     monkeypatch.setattr(verification, "ensure", lambda *_: object())
     monkeypatch.setattr(admission, "refusal", lambda *_: None)
+
+
+def knee_of(study: Study, steps: list[Trial]) -> float:
+    """What the search found."""
+    case = study.case(str(steps[0].scenario.search))
+    assert case.knee is not None
+    length, each = study.duration_of(case), rates.replies_each(case)
+    highest = rates.found(case.knee, length, steps, each)
+    assert highest is not None
+    return highest
 
 
 def rate_of(trial: Trial) -> float:
@@ -88,13 +101,24 @@ def test_sessions_are_asked_at_a_common_rate_and_at_higher_and_higher_ones(
     assert rate_of(again) == rate_of(at_rate)
 
     # A session has four requests, so that 20 sessions are enough to tell a median.
-    searched = by_workload["the highest rate"]
+    searched = [one for one in by_workload["the highest rate"] if one.scenario.search]
+    below = [one for one in by_workload["the highest rate"] if not one.scenario.search]
     assert rate_of(searched[0]) == 20.0
     assert all(18 < rate_of(trial) <= 40 for trial in searched)
+    # Once it has ended, shares of what it found are asked, too.
+    assert trials[-2:] == below
+    highest = knee_of(wanted, searched)
+    assert {rate_of(trial) for trial in below} == {
+        rates.below(highest, share) for share in (0.3, 0.6)
+    }
     told = reports.whole(ResultsFolder.open(results.folder))
     (knee,) = told.knees
     assert [step.offered for step in knee.steps] == [rate_of(trial) for trial in searched]
     assert knee.what.many == "sessions"
+    (capacity,) = told.capacities
+    assert capacity.goal == "p50 within 5 s"
+    assert capacity.measured is not None
+    assert capacity.measured.median == highest
     shown = markdown.render(told)
     assert "sessions/s" in shown
     # The memory of a whole server is told where sessions are sent.

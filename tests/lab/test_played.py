@@ -220,7 +220,7 @@ UNIQUE = TOML.replace(
         ('rate = "common"\nrate_of = "shp"', TOML, "there is no such workload"),
         (f"{COMMON}knee = {{}}", TOML, "`rate` and `knee` exclude each other"),
         (f"{COMMON}arrivals = 5", TOML, "`rate` and `arrivals` exclude each other"),
-        ("knee = {}\nshares = 0.5", TOML, "`knee` and `shares` exclude each other"),
+        (f"{COMMON}shares = 0.5", TOML, "`rate` and `shares` exclude each other"),
         (
             f"arrivals = 5\n{COMMON}",
             TOML,

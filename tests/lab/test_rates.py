@@ -111,6 +111,28 @@ def test_a_search_goes_on_from_what_is_stored() -> None:
     assert found.next_rate() == 250
 
 
+def test_a_search_that_goes_on_or_has_sustained_nothing_has_found_none() -> None:
+    assert rates.found(KNEE, trials.SECOND_NS, [offered(2000, 1000)]) is None
+    ended = 2 * [offered(rate, rate / 2) for rate in (1100, 1100)]
+    assert rates.search(KNEE, trials.SECOND_NS, ended).phase == "done"
+    assert rates.found(KNEE, trials.SECOND_NS, ended) is None
+
+
+@pytest.mark.parametrize(
+    ("top", "share", "rate"),
+    [(20_000, 0.15, 3000), (23_629, 0.6, 14_000), (31, 0.5, 15), (0, 0.5, None)],
+)
+def test_a_level_is_a_share_of_what_was_found_to_two_digits(
+    top: float, share: float, rate: float | None
+) -> None:
+    assert rates.below(top, share) == (rate if rate is None else pytest.approx(rate))
+
+
+@pytest.mark.parametrize(("tolerance", "steps"), [(0.05, 16), (0.1, 14), (0.25, 12), (0.9, 10)])
+def test_a_search_that_looks_less_closely_takes_fewer_steps(tolerance: float, steps: int) -> None:
+    assert rates.steps_of(Knee(tolerance=tolerance)) == steps
+
+
 def test_an_overloaded_step_is_what_a_search_looks_for() -> None:
     """Its rate was not sustained, and what it reached still tells what all sustain."""
     beyond = offered(2000, 1000, waiting=100).model_copy(

@@ -51,6 +51,32 @@ def test_the_top_is_a_closed_loop_and_no_level_of_anything(tmp_path: Path) -> No
     assert "share" not in top.scenario.levels
 
 
+def test_shares_of_a_search_are_asked_once_that_has_ended(tmp_path: Path) -> None:
+    study = expanded(tmp_path, SIZED + '\nknee = { first = 100, objective = "20ms" }')
+    (top,) = (case for case in study.stage(3) if case.scenario.name == "a: 0.5 CPUs")
+    assert top.knee is not None
+    assert top.rate_from is None
+    below = [case for case in study.stage(4) if case.scenario.level_of == top.scenario.name]
+    assert [case.rate_from.share for case in below if case.rate_from] == [0.2, 0.6]
+    assert all(case.knee is None and isinstance(case.load.executor, OpenLoop) for case in below)
+    assert study.stage(2) == ()
+    assert len(study.stage(4)) == 8
+
+
+def test_sessions_are_searched_for_and_have_shares_of_that(tmp_path: Path) -> None:
+    (tmp_path / "s.hurl").write_text("GET {{base}}/\nHTTP 200\n", encoding="utf-8")
+    (tmp_path / "study.toml").write_text(
+        'title = "t"\nquestion = "q?"\nsubjects = ["a"]\n[[workload]]\nname = "session"\n'
+        'traffic = "s.hurl"\nusers = 7\ncpus = 0.5\nshares = 0.4\nknee = {}\n',
+        encoding="utf-8",
+    )
+    study = matrix.expand("s", document.read(tmp_path), command="c", seed=1)
+    (top,), (level,) = study.stage(3), study.stage(4)
+    assert level.scenario.level_of == top.scenario.name
+    assert (top.knee is None, level.knee) == (False, None)
+    assert isinstance(level.load.executor, OpenLoop)
+
+
 def test_a_server_has_no_fewer_threads_than_cpus(tmp_path: Path) -> None:
     study = expanded(tmp_path)
     assert study.threads_of(study.case("a: 2 CPUs")) == 2

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.report.synthetic import Shape, one_trial
+from wiretrial.plan import OpenLoop
 from wiretrial.report import capacities, charts, found, gate_figures, kept, model, page
 from wiretrial.report.blocks import Table
 from wiretrial.report.capacities import Capacity
+from wiretrial.report.knees import Knee, Objective, Step
 from wiretrial.report.tables import capacities as tables
 from wiretrial.report.trend import terms
 from wiretrial.results import known
@@ -20,7 +23,9 @@ from wiretrial.results.absent import Absent
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.results.observation import CpuLimit
 from wiretrial.results.store import ResultsFolder
+from wiretrial.stats.knee import Refusal
 from wiretrial.studies import demo
+from wiretrial.words import MESSAGE
 
 SHARES = (0.2, 0.4, 0.6)
 VALID = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
@@ -150,6 +155,85 @@ def test_each_occasion_predicts_by_its_own_levels() -> None:
     assert (first.occasion, second.occasion) == (1, 2)
     assert first.error == pytest.approx(0, abs=0.02)
     assert second.error == pytest.approx(0, abs=0.02)
+
+
+OBJECTIVE = Objective(0.99, 20e6, first=1000, ceiling=1e6, tolerance=0.1)
+
+
+def searched(sustained: float, refused: float | None, occasion: int = 1) -> Knee:
+    """What a search found of `linear`. `refused`: by the server; None: nothing was."""
+    above = None
+    if refused is not None:
+        why = Refusal("objective", "the response time was 31 ms, not 20 ms")
+        above = Step(refused, refused, 31e6, why, "valid", "server", "its core 99 % busy")
+    return Knee(
+        name="linear: echo, 0.5 CPUs",
+        label="linear",
+        group="echo",
+        colour=0,
+        objective=OBJECTIVE,
+        steps=(),
+        sustained=sustained,
+        refused=above,
+        is_confirmed=True,
+        what=MESSAGE,
+        occasion=occasion,
+    )
+
+
+def by_search(rates: Sequence[float], occasion: int = 1) -> list[Trial]:
+    """Steps of a search at these rates in place of the tops; 0.05 CPUs at rest and 90 us each."""
+    made = trials("linear", 5000, lambda rate: 90 + 5e4 / rate, cpus=0.5, occasion=occasion)
+    (top, *_), below = made, [one for one in made if one.scenario.level_of]
+    steps = []
+    for rate in rates:
+        name = top.scenario.name
+        scenario = top.scenario.model_copy(update={"name": f"{name} at {rate:g}/s", "search": name})
+        load = top.plan.load.model_copy(update={"executor": OpenLoop(rate=rate)})
+        plan = top.plan.model_copy(update={"load": load})
+        steps.append(top.model_copy(update={"scenario": scenario, "plan": plan}))
+    return [*steps, *below]
+
+
+def test_what_a_search_found_is_the_top_of_its_levels() -> None:
+    made = by_search((4000, 5000, 8000, 5000))
+    (one,) = capacities.of_trials(made, [searched(5000, 5300)])
+    assert one.measured is not None
+    assert (one.measured.median, one.measured.interval) == (5000, None)
+    assert (one.scenario, one.goal) == ("linear: echo, 0.5 CPUs", "p99 within 20 ms")
+    assert one.error == pytest.approx(0, abs=0.02)
+    assert one.is_held
+    shown = str(tables.blocks([one]))
+    assert "below 5,300" in shown
+    assert "the highest rate with p99 within 20 ms, found by a search" in shown
+    assert "closed loop" not in shown
+
+
+def test_a_prediction_holds_where_it_reaches_between_what_was_kept_and_what_was_refused() -> None:
+    (near,) = capacities.of_trials(by_search((4600,)), [searched(4600, 5100)])
+    assert near.predicted is not None
+    assert near.predicted.high > 4600
+    assert near.is_held
+    (far,) = capacities.of_trials(by_search((4000,)), [searched(4000, 4200)])
+    assert far.predicted is not None
+    assert far.predicted.low > 4200
+    assert not far.is_held
+
+
+def test_a_search_that_the_generator_ended_is_a_bound() -> None:
+    (one,) = capacities.of_trials(by_search((5000,)), [searched(5000, None)])
+    assert one.is_bound
+    assert one.why_untold == capacities.BOUND
+    assert "≥ 5,000" in str(tables.blocks([one]))
+
+
+def test_each_occasion_has_its_own_search() -> None:
+    made = [*by_search((5000,)), *by_search((4000,), occasion=2)]
+    both = replace(searched(5000, 5500), occasions=(searched(5000, 5500), searched(4000, 4400, 2)))
+    first, second = capacities.of_trials(made, [both])
+    assert first.measured is not None
+    assert second.measured is not None
+    assert (first.measured.median, second.measured.median) == (5000, 4000)
 
 
 def mixed() -> list[Trial]:

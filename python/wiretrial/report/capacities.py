@@ -1,7 +1,8 @@
 """Capacities: what lower levels predict of a server, against what it was measured to carry.
 
-Knows trials of a top and of the levels below it; must not know how a table is drawn. Each occasion
-predicts by its own levels and is held against its own top: so an advice is made.
+Knows trials of a top, which is a closed loop or what a search found, and of the levels below it;
+must not know how a table is drawn. Each occasion predicts by its own levels and is held against its
+own top: so an advice is made.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
+from wiretrial.results import offered
 from wiretrial.results.model import Trial
 from wiretrial.stats import capacity
 from wiretrial.stats.capacity import Prediction
@@ -62,6 +65,10 @@ class Capacity:
     """By which share a message costs more at the top than at the highest level below."""
     throttled: float | None
     """Share of the periods at the top in which its limit held it; None: it has no such limit."""
+    refused: float | None = None
+    """The lowest rate that a search refused; None: it refused none, or there was no search."""
+    goal: str | None = None
+    """What a search had to keep: `p99 within 20 ms`."""
 
     @property
     def is_told(self) -> bool:
@@ -78,8 +85,13 @@ class Capacity:
     @property
     def is_held(self) -> bool:
         """Whether the interval of the prediction holds what was measured."""
-        told = self.is_told and self.predicted is not None and self.measured is not None
-        return bool(told and self.predicted and self.predicted.holds(_middle(self.measured)))
+        if not self.is_told or self.predicted is None:
+            return False
+        measured = _middle(self.measured)
+        if self.refused is None:
+            return self.predicted.holds(measured)
+        # Where exactly it lies between those two, the search did not ask.
+        return self.predicted.low < self.refused and measured <= self.predicted.high
 
     @property
     def cause(self) -> Cause | None:
@@ -122,18 +134,24 @@ class Errors:
     """Share of the intervals that hold what was measured."""
 
 
-def of_trials(trials: Sequence[Trial]) -> tuple[Capacity, ...]:
+def of_trials(trials: Sequence[Trial], searched: Sequence[Knee] = ()) -> tuple[Capacity, ...]:
     """One per top that has levels, and per occasion, in the order of the trials' first ones."""
     levels: dict[tuple[str, int], list[Measured]] = {}
     tops: dict[tuple[str, int], list[Measured]] = {}
     wanted = {trial.scenario.level_of for trial in trials if trial.scenario.level_of}
     for trial in trials:
-        name = trial.scenario.level_of or trial.scenario.name
-        if name in wanted and trial.scenario.twin_of is None:
-            kind = levels if trial.scenario.level_of else tops
+        own = trial.scenario
+        name = own.level_of or own.search or own.name
+        if name in wanted and own.twin_of is None:
+            kind = levels if own.level_of else tops
             kind.setdefault((name, trial.occasion), []).append(Measured(trial))
+    knees = {
+        (one.name, one.occasion): one for knee in searched for one in knee.occasions or (knee,)
+    }
     return tuple(
-        _capacity(name, occasion, runs, levels.get((name, occasion), ()))
+        _capacity(
+            name, occasion, runs, levels.get((name, occasion), ()), knees.get((name, occasion))
+        )
         for (name, occasion), runs in tops.items()
     )
 
@@ -232,13 +250,22 @@ def _middle(measured: Estimate | None) -> float:
 
 
 def _capacity(
-    name: str, occasion: int, runs: Sequence[Measured], below: Sequence[Measured]
+    name: str,
+    occasion: int,
+    runs: Sequence[Measured],
+    below: Sequence[Measured],
+    knee: Knee | None,
 ) -> Capacity:
     scenario = runs[0].trial.scenario
     usable = [run for run in runs if run.is_usable and _rate(run)]
+    if knee is not None:
+        usable = [run for run in usable if offered.rate(run.trial) == knee.sustained]
     rates = [rate for run in usable if (rate := _rate(run))]
     cpus = _cpus(runs[0].trial)
     measured = summarise(rates) if rates else None
+    if knee is not None and knee.sustained is not None:
+        measured = summarise([knee.sustained])
+    is_bound = _is_bound(usable) if knee is None else knee.at_least
     busy = [found for run in usable if (found := _busy(run)) is not None]
     known = [run for run in below if run.is_usable and _rate(run) and _busy(run)]
     return Capacity(
@@ -248,14 +275,14 @@ def _capacity(
         cpus=cpus,
         occasion=occasion,
         is_of_sessions=runs[0].session_rate is not None,
-        measured=replace(measured, bound="at least")
-        if measured and _is_bound(usable)
-        else measured,
-        is_bound=_is_bound(usable),
+        measured=replace(measured, bound="at least") if measured and is_bound else measured,
+        is_bound=is_bound,
         predicted=_predicted(known, cpus, len(rates)) if rates else None,
         busy=median(busy) / cpus if busy else None,
         change=_change(usable, known),
         throttled=_throttled(usable),
+        refused=knee.refused.offered if knee and knee.refused else None,
+        goal=knee.objective.words if knee else None,
     )
 
 

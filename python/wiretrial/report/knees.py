@@ -89,6 +89,8 @@ class Knee:
     is_confirmed: bool
     what: Noun
     """What its rates are of: what the whole report's scenarios send, or sessions of several."""
+    occasion: int = 1
+    """On which one it is; of several, on which the middle one is."""
     occasions: tuple[Knee, ...] = ()
     """The search on each occasion, where there are several; `sustained` is their median then."""
 
@@ -223,6 +225,7 @@ def _knee(
         refused=min(telling, key=lambda step: step.offered, default=None),
         what=_due(trials[0], what),
         is_confirmed=search.phase == "done" and sustained is not None,
+        occasion=trials[0].occasion,
     )
 
 

@@ -163,7 +163,7 @@ class ReportModel:
     @cached_property
     def capacities(self) -> tuple[Capacity, ...]:
         """What lower levels predict, where there are any, against what was measured."""
-        return capacities.of_trials(self.trials)
+        return capacities.of_trials(self.trials, self.knees)
 
     @cached_property
     def browsed(self) -> tuple[browsed.Place, ...]:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Hold, Phases
-from wiretrial.studies import floors
+from wiretrial.studies import floors, rates
 from wiretrial.studies.fields import FIT
-from wiretrial.studies.rates import STEPS_OF_A_SEARCH
 from wiretrial.studies.spec import Browsing, Case, Driving, Study
 
 START_AND_STOP_NS = 900_000_000
@@ -143,8 +142,8 @@ def _starts_ns(study: Study) -> int:
 
 
 def _wanted(study: Study, case: Case, occasion: int = 1) -> int:
-    if case.stage == 3:
-        return STEPS_OF_A_SEARCH if case.is_of(occasion) else 0
+    if case.knee:
+        return rates.steps_of(case.knee) if case.is_of(occasion) else 0
     return study.trials_of(case, occasion)
 
 

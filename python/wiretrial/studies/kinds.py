@@ -318,7 +318,7 @@ class Open(_Paced, Common):
         return [f"{self.rate_each:g}/s from each, {pacing}"]
 
 
-class Searched(_Paced, Highest):
+class Searched(_Paced, Highest, Shared):
     """The highest rate is searched for that is sustained."""
 
     marks = frozenset({"knee"})
@@ -330,9 +330,12 @@ class Searched(_Paced, Highest):
         return OpenLoop(rate=UNKNOWN_RATE, pacing=self._pacing(levels))
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
-        return {**super().asked(levels), "knee": self.knee}
+        below = own_rate(levels)
+        return {**super().asked(levels), **(below or {"knee": self.knee})}
 
-    def load_words(self, _levels: Mapping[str, Any]) -> list[str]:
+    def load_words(self, levels: Mapping[str, Any]) -> list[str]:
+        if share := share_of(levels):
+            return [f"open loop {wording.words('share', share)}"]
         return [self.knee_words()]
 
 

@@ -72,8 +72,10 @@ class Played(Limited, Shared, Common, Highest):
             raise ValueError("`traffic` says what is sent: leave contract, path and payload out")
         if self.shares and self.arrivals is not None:
             raise ValueError("`shares` are of what users reach: leave `arrivals` out")
-        decided = {"rate": self.rate, "knee": self.knee, "shares": self.shares}
-        said = [name for name, value in decided.items() if value is not None]
+        # Shares are of the highest rate, found by a search or reached by the users.
+        decided = {"rate": self.rate, "knee": self.knee or self.shares}
+        names = {"rate": "rate", "knee": "knee" if self.knee else "shares"}
+        said = [names[name] for name, value in decided.items() if value is not None]
         if len(said) > 1 or (said and self.arrivals is not None):
             one, other = [*said, "arrivals"][:2]
             raise ValueError(f"`{one}` and `{other}` exclude each other")
@@ -177,9 +179,8 @@ class Played(Limited, Shared, Common, Highest):
             "load": sending.load,
             "duration_ns": self.duration or sending.stages_ns,
             "warmup_allowance_ns": self.warmup,
-            "knee": self.knee,
             **self.common_rate(),
-            **own_rate(levels),
+            **(own_rate(levels) or {"knee": self.knee}),
         }
 
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:

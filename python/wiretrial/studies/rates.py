@@ -18,8 +18,11 @@ from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, RateFrom
 from wiretrial.traffic import loads
 
-STEPS_OF_A_SEARCH = 16
-"""About so many trials until a knee is found and confirmed; only an estimate for people."""
+STEPS_BESIDE = 10
+"""About so many trials find both sides of a knee and confirm it, and halve the way between them as
+often as its tolerance asks: an estimate for people."""
+TRIES = 1.5
+"""Of each such half: half of them are refused, and tried again."""
 
 
 def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
@@ -29,11 +32,18 @@ def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
         tells = trial.judgement.verdict not in ("invalid", "stalled")
         if trial.scenario.name in wanted.scenarios and tells:
             reached.setdefault(trial.scenario.name, []).append(offered.carried(trial))
-    slowest = min((median(rates) for rates in reached.values()), default=0.0) * wanted.share
-    if slowest <= 0:
-        return None
-    digit = 10.0 ** (math.floor(math.log10(slowest)) - 1)
-    return math.floor(slowest / digit) * digit
+    return _rounded(min((median(rates) for rates in reached.values()), default=0.0) * wanted.share)
+
+
+def found(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1.0) -> float | None:
+    """The highest rate that a search has confirmed; None where it has not ended, or found none."""
+    made = search(knee, duration_ns, steps, each)
+    return made.low if made.phase == "done" else None
+
+
+def below(top: float, share: float) -> float | None:
+    """That share of what a search found, to two digits."""
+    return _rounded(top * share)
 
 
 def search(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1.0) -> Search:
@@ -52,6 +62,20 @@ def search(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1
     for trial in steps:
         found.see(offered.rate(trial), refused(knee, trial) is None)
     return found
+
+
+def _rounded(rate: float) -> float | None:
+    """The rate to two digits; None of none."""
+    if rate <= 0:
+        return None
+    digit = 10.0 ** (math.floor(math.log10(rate)) - 1)
+    return math.floor(rate / digit) * digit
+
+
+def steps_of(knee: Knee) -> int:
+    """About so many trials a search takes."""
+    halves = math.log2(max(math.log(2) / math.log1p(knee.tolerance), 1.0))
+    return round(STEPS_BESIDE + TRIES * halves)
 
 
 def replies_each(case: Case) -> float:

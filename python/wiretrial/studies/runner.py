@@ -1,8 +1,9 @@
-"""Runs a study: trials in random order, each stored before the next begins, in three stages.
+"""Runs a study: trials in random order, each stored before the next begins, in four stages.
 
 First come the scenarios whose load is known, in blocks, and after them those that mostly wait,
 several at a time; then those whose rate the first decide; then the searches for the highest
-sustained rate, one step of each in turn. Starts that are timed come when all trials are over.
+sustained rate, one step of each in turn; then those whose rate a search decides. Starts that are
+timed come when all trials are over.
 Knows the order of things; must not know how progress is shown. It is a generator of events: leaving
 it at any moment ends every process and loses the trials in progress at most.
 """
@@ -116,9 +117,9 @@ def _require_secrets(study: Study, results: ResultsFolder) -> None:
 def trials_wanted(study: Study, occasion: int = 1) -> int:
     """How many trials an occasion of the study takes, as far as that is known before it runs."""
     blocks = (case for case in study.cases if case.stage < 3)
-    searches = sum(case.is_of(occasion) for case in study.stage(3))
+    searches = (case.knee for case in study.stage(3) if case.is_of(occasion))
     timed = sum(study.trials_of(case, occasion) for case in blocks)
-    return timed + rates.STEPS_OF_A_SEARCH * searches
+    return timed + sum(rates.steps_of(knee) for knee in searches if knee)
 
 
 class _Run:
@@ -147,11 +148,15 @@ class _Run:
     def stages(self) -> Iterator[Event]:
         """Everything that is missing, stage by stage."""
         yield from self._blocks(self._study.stage(1))
+        yield from self._decided(self._study.stage(2))
+        yield from self._searches()
+        yield from self._decided(self._study.stage(4))
+
+    def _decided(self, cases: Sequence[Case]) -> Iterator[Event]:
+        """Those whose rate others have decided by now."""
         settled: list[Case] = []
-        for case in self._study.stage(2):
-            assert case.rate_from is not None
-            # The same on all occasions: at another rate a message is another cost.
-            rate = rates.common(case.rate_from, (t for t in self._trials if t.occasion == 1))
+        for case in cases:
+            rate = self._rate_of(case)
             if rate is None:
                 yield Unavailable(
                     case.scenario.subject,
@@ -162,7 +167,23 @@ class _Run:
             else:
                 settled.append(rates.at_rate(case, rate))
         yield from self._blocks(settled)
-        yield from self._searches()
+
+    def _rate_of(self, case: Case) -> float | None:
+        """What others decide; None where those were not measured."""
+        wanted, top = case.rate_from, case.scenario.level_of
+        assert wanted is not None
+        if top is None:
+            # The same on all occasions: at another rate a message is another cost.
+            return rates.common(wanted, (t for t in self._trials if t.occasion == 1))
+        # A share of what it carries here, on this occasion.
+        here = [trial for trial in self._trials if trial.occasion == self._occasion]
+        source = self._study.case(top)
+        if source.knee is None:
+            return rates.common(wanted, here)
+        steps = [trial for trial in here if trial.scenario.search == top]
+        length, each = self._study.duration_of(source), rates.replies_each(source)
+        found = rates.found(source.knee, length, steps, each)
+        return None if found is None else rates.below(found, wanted.share)
 
     def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
         wanted = list(self._wanted(cases))
@@ -313,7 +334,7 @@ def _next_step(
 
 
 def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:
-    timed = (*study.stage(1), *study.stage(2))
+    timed = (*study.stage(1), *study.stage(2), *study.stage(4))
     searched = (case for case in study.stage(3) if case.is_of(occasion))
     searches = (_next_step(study, case, stored, occasion) for case in searched)
     is_missing = any(_missing(study, timed, stored, occasion))

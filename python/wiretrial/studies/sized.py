@@ -38,8 +38,8 @@ class Shared(Workload):
     """What a server carries at most, and beside it lower rates that are shares of that."""
 
     shares: Levels[Annotated[float, Field(gt=0, lt=1)]] | None = None
-    """Of what each subject reaches by itself in the same place: open loops at these rates, from
-    which its capacity is predicted. None: the top alone is measured."""
+    """Of what each subject reaches by itself in the same place, in a closed loop or by a search:
+    open loops at these rates, from which its capacity is predicted. None: the top alone."""
 
     def levels(self) -> Factors:
         found = super().levels()

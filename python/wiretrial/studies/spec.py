@@ -375,8 +375,17 @@ class Study(Part):
         )
 
     def stage(self, number: int) -> tuple[Case, ...]:
-        """Cases whose load is known from the start (1), from stage 1 (2), or searched for (3)."""
-        return tuple(case for case in self.cases if case.stage == number)
+        """Cases whose load is known from the start (1), from stage 1 (2), or searched for (3).
+
+        In stage 4 those whose rate is a share of what a search found.
+        """
+        searched = {case.scenario.name for case in self.cases if case.knee}
+
+        def stage_of(case: Case) -> int:
+            sources = case.rate_from.scenarios if case.rate_from else ()
+            return 4 if searched.intersection(sources) else case.stage
+
+        return tuple(case for case in self.cases if stage_of(case) == number)
 
     def duration_of(self, case: Case) -> int:
         """How long the case is measured, nanoseconds."""

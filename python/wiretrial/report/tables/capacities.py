@@ -29,10 +29,15 @@ TITLE = "How big a machine: predicted and measured"
 KEY = (
     "Predicted: the rate at which all CPU time of the size is used, by a straight line through"
     " levels at shares of what was measured, with the 95 % interval in which the measured should"
-    " lie. Measured: the median over trials of a closed loop, with its 95 % interval. Used: the"
+    " lie. Measured: {}. Used: the"
     " share of its CPU time that the server used there. Dearer: how much more CPU a message took"
     " there than at the highest level below. Held back: the share of the limit's periods in which"
     " the server waited for the next. Who has no row stands under “Not measured”, with the reason."
+)
+IN_A_LOOP = "the median over trials of a closed loop, with its 95 % interval"
+BY_A_SEARCH = (
+    "the highest rate with {}, found by a search, and the lowest rate that it refused: the interval"
+    " holds where it reaches between the two"
 )
 ERRORS_KEY = (
     "Size of the error: without its sign. Middle error: its median with its sign, below 0 where too"
@@ -64,7 +69,10 @@ def _blocks(found: Sequence[Capacity]) -> Iterator[Block]:
     for workload in workloads:
         yield heading(workload or "Each of them")
         yield each([one for one in found if one.workload == workload])
-    yield key(KEY)
+    goals = sorted({one.goal for one in found if one.goal})
+    ways = [BY_A_SEARCH.format(" or ".join(goals))] if goals else []
+    ways += [IN_A_LOOP] if any(one.goal is None for one in found) else []
+    yield key(KEY.format("; or ".join(ways)))
 
 
 def distribution(told: Sequence[Errors]) -> Table:
@@ -149,6 +157,8 @@ def _measured(one: Capacity) -> Cell:
     shown = f"{'≥ ' if one.is_bound else ''}{units.trimmed(found.median)}"
     ends = found.interval
     aside = (f"{units.trimmed(ends[0])} to {units.trimmed(ends[1])}",) if ends else ()
+    if one.refused is not None and not one.is_bound:
+        aside = (f"below {units.trimmed(one.refused)}",)
     low, high = ends or (None, None)
     return Cell(shown, aside, value=found.median, low=low, high=high)
 
