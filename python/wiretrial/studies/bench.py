@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiretrial.engine import Engine
-from wiretrial.machine import pinning, preflight
+from wiretrial.machine import idle_states, pinning, preflight
 from wiretrial.machine.cpu_limits import Group
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.results.model import BackendFacts, DatabaseFacts, SubjectFacts
@@ -46,6 +46,8 @@ class Bench:
         engine, threads = self.engine, self.study.threads_of(case)
         cpus = pinning.choose(threads, self.study.generator_threads)
         with ExitStack() as stack:
+            if case.idle_states == "off":
+                stack.enter_context(idle_states.off())
             isolation = stack.enter_context(
                 environments.make(
                     case.scenario.environment,

@@ -26,6 +26,8 @@ Pacing = Literal["constant", "poisson", "phased", "after-response"]
 AFTER_RESPONSE: Literal["after-response"] = "after-response"
 IPv6 = Literal["refused", "silent"]
 """What a connection to `::1` meets where the server listens on 127.0.0.1 only."""
+IdleStates = Literal["on", "off"]
+"""Whether idle CPUs may sleep while a scenario is measured."""
 COMMON = "common"
 """A rate that every subject sustains, found from what each reached in a closed loop."""
 Kept = Literal["kept", "opened"]

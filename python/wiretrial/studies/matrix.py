@@ -237,6 +237,7 @@ def _case(
         occasions=workload.occasions,
         server_threads=max(levels["server_threads"], math.ceil(levels.get("cpus") or 0)),
         cpus=levels.get("cpus"),
+        idle_states=levels.get("idle_states") or "on",
         **workload.asked(levels),
     )
     told = floors.told(case)

@@ -13,7 +13,7 @@ from typing import Any
 from wiretrial.browser import front, programs
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
-from wiretrial.machine import cpu_limits, pinning, preflight
+from wiretrial.machine import cpu_limits, idle_states, pinning, preflight
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Revision, SubjectFacts
 from wiretrial.studies import admission, controls, environments
@@ -99,6 +99,8 @@ def prepare(
     no_place = environments.refusals((case.scenario.environment for case in cases), engine.binary)
     sizes = {case.cpus for case in cases if case.cpus is not None}
     unlimited = cpu_limits.refusal(min(sizes)) if sizes else None
+    kept_awake = any(case.idle_states == "off" for case in cases)
+    asleep = idle_states.refusal() if kept_awake else None
     found: dict[_Name, _Found] = {}
     subjects = {case.scenario.subject for case in cases}
     owned = {name: case.own for case in cases if case.own for name in _names(case)}
@@ -122,6 +124,7 @@ def prepare(
         refused = (
             no_place.get(case.scenario.environment)
             or _too_few_cpus(study, case, subject, unlimited)
+            or _asleep(case, asleep)
             or _too_large(case)
             or unseen.get(case.scenario.name)
             or _refusal(case, subject, servers)
@@ -173,6 +176,13 @@ def _too_few_cpus(study: Study, case: Case, subject: _Found, unlimited: str | No
     if unlimited and case.cpus < len(cpus.server):
         return f"{name} is not measured: {unlimited}"
     return None
+
+
+def _asleep(case: Case, why: str | None) -> str | None:
+    """Why it is not measured with CPUs that are kept awake; None: it is."""
+    if why is None or case.idle_states == "on":
+        return None
+    return f"{case.scenario.name} is not measured: {why}"
 
 
 def _too_large(case: Case) -> str | None:

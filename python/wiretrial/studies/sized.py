@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from wiretrial.studies.fields import Levels
+from wiretrial.studies.fields import IdleStates, Levels
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Factors, Workload
 
@@ -28,10 +28,14 @@ class Limited(Workload):
     cpus: Levels[Annotated[float, Field(ge=LEAST_CPUS, le=MOST_CPUS)]] | None = None
     """Of the server: whole ones by pinning, parts of one by a control group; None: as many as it
     has threads. It gets no fewer threads than CPUs."""
+    idle_states: Levels[IdleStates] | None = None
+    """`off`: the CPUs of this machine stay awake, so that no message pays for waking one. None: as
+    the machine has them."""
 
     def levels(self) -> Factors:
         found = super().levels()
-        return found | {"cpus": self.cpus} if self.cpus else found
+        own = {"cpus": self.cpus, "idle_states": self.idle_states}
+        return found | {name: levels for name, levels in own.items() if levels}
 
 
 class Shared(Workload):

@@ -22,7 +22,7 @@ from wiretrial.plan_traffic import Traffic
 from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
-from wiretrial.studies.fields import Fit, IPv6, Knee, Part
+from wiretrial.studies.fields import Fit, IdleStates, IPv6, Knee, Part
 from wiretrial.studies.pushed import Publishing
 from wiretrial.subjects.own import Own
 from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, ContractName, Mode, Protocol, over
@@ -43,6 +43,7 @@ _WORDING = (
 
 _CALL: Final = {"grpc": True}
 _PUBLISHED: Final = {"publishing": True}
+_IDLE: Final = {"idle_states": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
@@ -153,6 +154,8 @@ class Case(Part):
     """Instead of the study's."""
     cpus: float | None = None
     """The server has no more CPU time than so many CPUs; None: all that it is pinned to."""
+    idle_states: IdleStates = "on"
+    """Whether the CPUs of this machine may sleep meanwhile."""
     copies: int | Fit = 1
     """Starts of the server on addresses of their own; `fit`: as many as descriptors ask for."""
     delay_ms: int = 0
@@ -322,6 +325,7 @@ class Study(Part):
                         # Where there is none, studies are what they were before there was any.
                         **({} if any(case.own for case in self.cases) else {"own": True}),
                         **({} if any(case.cpus for case in self.cases) else {"cpus": True}),
+                        **(_IDLE if all(c.idle_states == "on" for c in self.cases) else {}),
                         **({} if any(case.backend for case in self.cases) else {"backend": True}),
                         "allow_errors": True,
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),

@@ -83,7 +83,8 @@ def put(study: Study, targets: dict[Protocol, str]) -> Study:
 
 def _put(case: Case, targets: dict[Protocol, str]) -> Case:
     url = f"{case.protocol}://{targets[case.protocol]}{case.path}"
-    return case.model_copy(update={"url": url, "server_threads": None, "cpus": None})
+    own = {"server_threads": None, "cpus": None, "idle_states": "on"}
+    return case.model_copy(update={"url": url, **own})
 
 
 def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | None:
@@ -91,7 +92,7 @@ def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | No
     if not protocols or isinstance(workload, Driven):
         return None
     # Nor how much CPU time it has.
-    apart = {"cpus": None} if isinstance(workload, Limited) else {}
+    apart = {"cpus": None, "idle_states": None} if isinstance(workload, Limited) else {}
     quick = workload.quick.model_copy(update={"subjects": None}) if workload.quick else None
     return workload.model_copy(
         update={

@@ -20,9 +20,15 @@ BEFORE = (
     *("connections", "streams", "depth", "pack", "requests_per_connection", "handshake"),
     *("requests", "requests_each", "table_size"),
 )
-BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus", "backend")
+BEHIND = ("lobby", "deflate", "delay_ms", "environment", "cpus", "idle_states", "backend")
 """Factors that a workload's description names before and behind how it is sent."""
-_UNTOLD = {"http": "1.1", "lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
+_UNTOLD = {
+    "http": "1.1",
+    "lobby": "off",
+    "delay_ms": 0,
+    "environment": environments.LOOPBACK,
+    "idle_states": "on",
+}
 """Levels that are no news."""
 
 CARRIED: dict[Level, str] = {
@@ -94,6 +100,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
     "pacing": {"phased": "each at a phase of its own", "after-response": "each after its response"},
     "delay_ms": {0: "no work"},
     "cpus": {1: "1 CPU"},
+    "idle_states": {"on": "CPUs that may sleep", "off": "CPUs kept awake"},
     "backend": {behind.RIGHT: "a backend that is right"},
 }
 """Levels with words of their own."""

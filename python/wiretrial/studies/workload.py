@@ -49,9 +49,8 @@ _ORDER = (
     *("deflate", "connections", "layout"),
     *("header_profile", "handshake", "congestion", "streams"),
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
-    *("environment", "server_threads", "cpus", "pacing", "table_size", "lobby", "share"),
-    "backend",
-    "publish",
+    *("environment", "server_threads", "cpus", "idle_states", "pacing", "table_size", "lobby"),
+    *("share", "backend", "publish"),
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
