@@ -11,7 +11,7 @@ from wiretrial.subjects.spec import TRAFFIC
 
 NAME = "capacity"
 MINUTE_NS = 60_000_000_000
-SIZED = ("1 KB over HTTP", "64 bytes over WebSocket", "sessions")
+SIZED = ("1 KB over HTTP", "64 KB over WebSocket", "sessions")
 
 
 def test_twenty_servers_are_asked_in_four_sizes_below_and_at_their_tops(study: Study) -> None:
