@@ -136,3 +136,8 @@ def test_more_threads_are_advised_to_a_busy_generator_only(
     codes = {one.code for one in warnings.of_trial(beyond)}
     assert "overloaded" in codes
     assert not codes & {"late-sends", "no-free-connection"}
+    # The rates that are not sustained are what a search looks for.
+    step = beyond.scenario.model_copy(update={"search": beyond.scenario.name})
+    assert "overloaded" not in {
+        one.code for one in warnings.of_trial(beyond.model_copy(update={"scenario": step}))
+    }

@@ -145,7 +145,8 @@ def _datagrams_dropped(trial: Trial) -> Iterator[Warning]:
 
 
 def _overloaded(trial: Trial) -> Iterator[Warning]:
-    if trial.judgement.verdict == "overloaded":
+    # The rates that are not sustained are what a search looks for.
+    if trial.judgement.verdict == "overloaded" and trial.scenario.search is None:
         yield warn(Code.OVERLOADED, trial.judgement.evidence.partition(";")[0])
 
 
