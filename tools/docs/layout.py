@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "bench/README.md"),
-    *("studies/*/README.md", "studies/*/RESULTS.md", "subjects/_contract/README.md"),
+    *("studies/*/README.md", "studies/*/RESULTS.md", "studies/proxies/BREAKS.md"),
+    "subjects/_contract/README.md",
 )
 ASSETS = Path(__file__).resolve().parent / "assets"
 
