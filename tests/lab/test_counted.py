@@ -110,9 +110,8 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str) -> N
         written(tmp_path, TEXT.replace(old, new, 1))
 
 
-def test_each_producer_has_its_own_part_of_the_plan() -> None:
-    case = counted()
-    study = Study(
+def study_of(case: Case) -> Study:
+    return Study(
         name="s",
         title="T",
         question="Q",
@@ -122,6 +121,11 @@ def test_each_producer_has_its_own_part_of_the_plan() -> None:
         duration_ns=1,
         warmup_allowance_ns=1,
     )
+
+
+def test_each_producer_has_its_own_part_of_the_plan() -> None:
+    case = counted()
+    study = study_of(case)
     plan = plans.plan_of(study, case, "http://127.0.0.1:1/", Pinning((), (), None))
     assert (plan.stop.requests_each, plan.stop.requests, plan.stop.duration_ns) == (200, None, None)
     assert plan.phases.warmup_ns == 0
@@ -147,16 +151,7 @@ def test_each_producer_has_its_own_part_of_the_plan() -> None:
 def test_a_link_that_loses_may_take_long_until_all_stands(environment: str, seconds: int) -> None:
     case = counted().model_copy(update={"requests_each": None})
     there = case.scenario.model_copy(update={"environment": environment})
-    study = Study(
-        name="s",
-        title="T",
-        question="Q",
-        command="c",
-        cases=(case,),
-        seed=1,
-        duration_ns=1,
-        warmup_allowance_ns=1,
-    )
+    study = study_of(case)
     plan = plans.plan_of(
         study,
         case.model_copy(update={"scenario": there}),

@@ -30,10 +30,10 @@ SLOWEST_ANSWER_NS = 500_000
 """Of a message, likewise."""
 LEAST_NS = 30_000_000_000
 """For either of them, however few there are."""
-SHORTEST_INTERVAL_NS = 100_000_000
 SLOWEST_LOSSY_OPENING_NS = 120_000_000_000
 """Of all connections and the first exchange, over a link that loses. A burst that takes a packet
 and its repetitions doubles the wait each time: eight in a row make 51 s (RFC 6298, section 5.5)."""
+SHORTEST_INTERVAL_NS = 100_000_000
 INTERVAL_OF_EACH_NS = 500
 """For each held connection."""
 
