@@ -30,6 +30,16 @@ def expanded(folder: Path, rest: str = SIZED, **more: object) -> Study:
     return matrix.expand("s", document.read(folder), command="c", seed=1, **more)  # type: ignore[arg-type]
 
 
+def of_sessions(folder: Path, rest: str = "") -> Study:
+    (folder / "s.hurl").write_text("GET {{base}}/\nHTTP 200\n", encoding="utf-8")
+    (folder / "study.toml").write_text(
+        'title = "t"\nquestion = "q?"\nsubjects = ["a"]\n[[workload]]\nname = "session"\n'
+        f'traffic = "s.hurl"\nusers = 7\ncpus = 0.5\nshares = 0.4\n{rest}',
+        encoding="utf-8",
+    )
+    return matrix.expand("s", document.read(folder), command="c", seed=1)
+
+
 def test_a_level_takes_its_rate_from_its_own_top_in_the_same_place(tmp_path: Path) -> None:
     study = expanded(tmp_path)
     case = study.case("b:tuned: 0.5 CPUs, at 60% of its capacity")
@@ -64,13 +74,7 @@ def test_shares_of_a_search_are_asked_once_that_has_ended(tmp_path: Path) -> Non
 
 
 def test_sessions_are_searched_for_and_have_shares_of_that(tmp_path: Path) -> None:
-    (tmp_path / "s.hurl").write_text("GET {{base}}/\nHTTP 200\n", encoding="utf-8")
-    (tmp_path / "study.toml").write_text(
-        'title = "t"\nquestion = "q?"\nsubjects = ["a"]\n[[workload]]\nname = "session"\n'
-        'traffic = "s.hurl"\nusers = 7\ncpus = 0.5\nshares = 0.4\nknee = {}\n',
-        encoding="utf-8",
-    )
-    study = matrix.expand("s", document.read(tmp_path), command="c", seed=1)
+    study = of_sessions(tmp_path, "knee = {}\n")
     (top,), (level,) = study.stage(3), study.stage(4)
     assert level.scenario.level_of == top.scenario.name
     assert (top.knee is None, level.knee) == (False, None)
@@ -97,13 +101,7 @@ def test_studies_without_sizes_are_what_they_were(tmp_path: Path) -> None:
 
 
 def test_sessions_of_a_file_have_levels_too(tmp_path: Path) -> None:
-    (tmp_path / "s.hurl").write_text("GET {{base}}/\nHTTP 200\n", encoding="utf-8")
-    (tmp_path / "study.toml").write_text(
-        'title = "t"\nquestion = "q?"\nsubjects = ["a"]\n[[workload]]\nname = "session"\n'
-        'traffic = "s.hurl"\nusers = 7\ncpus = 0.5\nshares = 0.4\n',
-        encoding="utf-8",
-    )
-    study = matrix.expand("s", document.read(tmp_path), command="c", seed=1)
+    study = of_sessions(tmp_path)
     top, level, _ = study.cases
     assert level.scenario.level_of == top.scenario.name
     assert isinstance(level.load.executor, OpenLoop)
