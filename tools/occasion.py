@@ -7,8 +7,9 @@ other, so that nothing else runs meanwhile; give it the machine for itself, as l
 and pages stay on the first: over two an interval has one degree of freedom. From three on they are
 kept in `results/trials.jsonl.xz`, and `make results` makes the pages of all of them.
 
-Exit code 0: all were measured and kept, invalid trials among them; else that of the command that
-ended badly.
+A scenario that this machine can't measure, or whose trials failed and failed again when the study
+was gone on with, lacks in what is kept, with its reason. Exit code 0: all else was measured and
+kept, invalid trials among them; else that of the command that ended badly.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.results import ROOT, STUDIES, with_trials
-from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
-from wiretrial.results import kept
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID
+from wiretrial.results import answers, kept
 from wiretrial.stats.occasions import ENOUGH
 
 WIRETRIAL = Path(sys.executable).with_name("wiretrial")
@@ -56,15 +57,24 @@ def measure(study: Path, prefixes: list[str]) -> int:
     if (study / kept.FILE).exists():
         results = kept.unpack(newest(study), results).folder
         what = ["--add-occasion", str(results)]
+        (results / answers.FILE).unlink(missing_ok=True)
     else:
         results.mkdir(exist_ok=True)
         results = Path(tempfile.mkdtemp(prefix=f"{study.name}-first-", dir=results))
         what = [study.name, "--results", str(results)]
     code = run([str(WIRETRIAL), "study", "run", *what, *words])
+    measured = _folder(results, is_first=what[0] != "--add-occasion")
+    answer = measured and measured / answers.FILE
+    if code == EXIT_FAILED and answer and answer.exists():
+        # It answers when nothing more can be measured. What failed by chance is there after a
+        # second time; what this machine can't measure is not.
+        answer.unlink()
+        code = run([str(WIRETRIAL), "study", "run", "--resume", str(measured), *words])
+        if code == EXIT_FAILED and answer.exists():
+            code = EXIT_GOOD
     with tempfile.TemporaryDirectory(prefix="wiretrial-occasion-") as folder:
         exported = Path(folder) / f"exported{kept.SUFFIX}"
-        if _is_whole(code):
-            measured = results if what[0] == "--add-occasion" else next(results.iterdir())
+        if _is_whole(code) and measured is not None:
             export = ["export", str(measured), "--format", "kept", "-o", str(exported)]
             code = run([str(WIRETRIAL), "results", *export])
         if not _is_whole(code):
@@ -72,6 +82,11 @@ def measure(study: Path, prefixes: list[str]) -> int:
             return code
         sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")
         return 0
+
+
+def _folder(results: Path, *, is_first: bool) -> Path | None:
+    """Where the trials are; None where a first occasion made no folder."""
+    return next(results.iterdir(), None) if is_first else results
 
 
 def _is_whole(code: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools import occasion
-from wiretrial.results import kept
+from wiretrial.results import answers, kept
 from wiretrial.studies.spec import Study
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -114,3 +114,38 @@ def test_an_occasion_with_invalid_trials_is_whole(
     monkeypatch.setattr(subprocess, "run", run)
     assert occasion.measure(study, []) == (0 if is_kept else code)
     assert (study / occasion.WAITING).exists() == is_kept
+
+
+@pytest.mark.parametrize(
+    ("codes", "ends", "is_kept"),
+    [
+        ([1, 0], True, True),  # it failed by chance
+        ([1, 1], True, True),  # it can't be measured here
+        ([1, 1], False, False),  # something else went wrong
+        ([1, 130], True, False),
+    ],
+)
+def test_what_can_t_be_measured_lacks_in_an_occasion_that_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: list[int], ends: bool, is_kept: bool
+) -> None:
+    study = tmp_path / "studies" / "study"
+    (study / "results").mkdir(parents=True)
+    with_occasions(1, study / kept.FILE)
+    seen: list[list[str]] = []
+
+    def run(command: list[str], *, check: bool) -> subprocess.CompletedProcess[bytes]:
+        assert not check
+        if "export" in command:
+            with_occasions(2, Path(command[-1]))
+            return subprocess.CompletedProcess(command, 0)
+        seen.append(command[3:5])
+        if ends:
+            (Path(command[4]) / answers.FILE).write_text("{}")
+        return subprocess.CompletedProcess(command, codes[len(seen) - 1])
+
+    monkeypatch.setattr(occasion, "ROOT", tmp_path)
+    monkeypatch.setattr(occasion, "STUDIES", study.parent)
+    monkeypatch.setattr(subprocess, "run", run)
+    code = occasion.measure(study, [])
+    assert (code == 0, (study / occasion.WAITING).exists()) == (is_kept, is_kept)
+    assert [one[0] for one in seen] == ["--add-occasion", "--resume"][: 2 if ends else 1]
