@@ -63,9 +63,9 @@ def measure(study: Path, prefixes: list[str]) -> int:
         results = Path(tempfile.mkdtemp(prefix=f"{study.name}-first-", dir=results))
         what = [study.name, "--results", str(results)]
     code = run([str(WIRETRIAL), "study", "run", *what, *words])
-    measured = _folder(results, is_first=what[0] != "--add-occasion")
-    answer = measured and measured / answers.FILE
-    if code == EXIT_FAILED and answer and answer.exists():
+    measured = results if what[0] == "--add-occasion" else next(results.iterdir(), results)
+    answer = measured / answers.FILE
+    if code == EXIT_FAILED and answer.exists():
         # It answers when nothing more can be measured. What failed by chance is there after a
         # second time; what this machine can't measure is not.
         answer.unlink()
@@ -74,7 +74,7 @@ def measure(study: Path, prefixes: list[str]) -> int:
             code = EXIT_GOOD
     with tempfile.TemporaryDirectory(prefix="wiretrial-occasion-") as folder:
         exported = Path(folder) / f"exported{kept.SUFFIX}"
-        if _is_whole(code) and measured is not None:
+        if _is_whole(code):
             export = ["export", str(measured), "--format", "kept", "-o", str(exported)]
             code = run([str(WIRETRIAL), "results", *export])
         if not _is_whole(code):
@@ -82,11 +82,6 @@ def measure(study: Path, prefixes: list[str]) -> int:
             return code
         sys.stdout.write(f"{settle(study, exported).relative_to(STUDIES)}\n")
         return 0
-
-
-def _folder(results: Path, *, is_first: bool) -> Path | None:
-    """Where the trials are; None where a first occasion made no folder."""
-    return next(results.iterdir(), None) if is_first else results
 
 
 def _is_whole(code: int) -> bool:

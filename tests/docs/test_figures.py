@@ -12,7 +12,6 @@ from wiretrial.results import answers
 STUDIES = ROOT / "studies"
 MEASURED = [study.name for study in STUDIES.iterdir() if answers.kept(study) is not None]
 _FIGURE = re.compile(r"(?<![\w./-])\d[\d,]*(?:\.\d+)?")
-_IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## )", re.MULTILINE | re.DOTALL)
 _ROW = r"^\| \[[^\]]+\]\(studies/{}/README\.md\) \| (.*) \|$"
 
 
@@ -40,10 +39,9 @@ def test_significant_digits_are_found(text: str, found: set[str]) -> None:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_what_a_study_says_in_short_was_found(name: str) -> None:
-    page = (STUDIES / name / answers.README).read_text("utf-8")
-    short = _IN_SHORT.search(page)
-    assert short is not None
-    said = re.sub(r"!?\[[^\]]*\]\([^)]*\)", "", short[1])
+    short = answers.said_in_short(STUDIES / name)
+    assert short
+    said = re.sub(r"!?\[[^\]]*\]\([^)]*\)", "", short)
     assert digits(said) - digits(results(name)) == set()
 
 

@@ -65,7 +65,7 @@ def knee_of(study: Study, steps: list[Trial]) -> float:
     case = study.case(str(steps[0].scenario.search))
     assert case.knee is not None
     length, each = study.duration_of(case), rates.replies_each(case)
-    highest = rates.found(case.knee, length, steps, each)
+    highest = rates.search(case.knee, length, steps, each).confirmed
     assert highest is not None
     return highest
 

@@ -112,10 +112,10 @@ def test_a_search_goes_on_from_what_is_stored() -> None:
 
 
 def test_a_search_that_goes_on_or_has_sustained_nothing_has_found_none() -> None:
-    assert rates.found(KNEE, trials.SECOND_NS, [offered(2000, 1000)]) is None
+    assert rates.search(KNEE, trials.SECOND_NS, [offered(2000, 1000)]).confirmed is None
     ended = 2 * [offered(rate, rate / 2) for rate in (1100, 1100)]
     assert rates.search(KNEE, trials.SECOND_NS, ended).phase == "done"
-    assert rates.found(KNEE, trials.SECOND_NS, ended) is None
+    assert rates.search(KNEE, trials.SECOND_NS, ended).confirmed is None
 
 
 @pytest.mark.parametrize(

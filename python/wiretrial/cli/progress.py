@@ -164,9 +164,8 @@ def run(
 
 
 def _is_bad(trial: Trial) -> bool:
-    """Whether it measured no server as it should. A search goes beyond the limit on purpose."""
-    verdict = trial.judgement.verdict
-    return verdict == "invalid" or (verdict == "overloaded" and trial.scenario.search is None)
+    """Whether it measured no server as it should."""
+    return trial.judgement.verdict == "invalid" or trial.is_overloaded
 
 
 def _failed(

@@ -11,7 +11,7 @@ import contextlib
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from wiretrial.errors import UsageProblem
 
@@ -24,7 +24,14 @@ REMEDY = 'run it as root on a kernel with cpuidle, or leave `idle_states = "off"
 @contextlib.contextmanager
 def off(requests: Path = REQUESTS, states: Path = STATES) -> Iterator[None]:
     """No CPU enters one within. Raises `UsageProblem` where that can't be asked for."""
-    with _asked(requests, states):
+    with contextlib.ExitStack() as held:
+        try:
+            if states.read_text("ascii").strip() == "none":
+                raise UsageProblem("this kernel enters no idle state", REMEDY)
+            held.enter_context(requests.open("wb", buffering=0)).write(struct.pack("=i", 0))
+        except OSError as error:
+            what = f"CPUs can't be kept awake here: {error.filename or requests}: {error.strerror}"
+            raise UsageProblem(what, REMEDY) from error
         yield
 
 
@@ -36,16 +43,3 @@ def refusal() -> str | None:
     except UsageProblem as problem:
         return problem.line()
     return None
-
-
-def _asked(requests: Path, states: Path) -> BinaryIO:
-    """The open request."""
-    try:
-        if states.read_text("ascii").strip() == "none":
-            raise UsageProblem("this kernel enters no idle state", REMEDY)
-        file = requests.open("wb", buffering=0)
-        file.write(struct.pack("=i", 0))
-    except OSError as error:
-        what = f"CPUs can't be kept awake here: {error.filename or requests}: {error.strerror}"
-        raise UsageProblem(what, REMEDY) from error
-    return file

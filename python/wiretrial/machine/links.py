@@ -125,19 +125,19 @@ class Link:
         """What both directions' delays add up to, jitter and rate left out."""
         return sum(
             quantities.duration_ns(word.removeprefix(_DELAY), "delay=")
-            for direction in (self.up, self.down)
-            for word in direction.split(",")
+            for word in self._words
             if word.startswith(_DELAY)
         )
 
     @property
     def loses(self) -> bool:
         """Whether it was asked to lose packets by chance, one by one or in bursts."""
-        return any(
-            word.startswith(_LOSS)
-            for direction in (self.up, self.down)
-            for word in direction.split(",")
-        )
+        return any(word.startswith(_LOSS) for word in self._words)
+
+    @property
+    def _words(self) -> list[str]:
+        """Of both directions."""
+        return [*self.up.split(","), *self.down.split(",")]
 
     def understood(self, engine: Path) -> Mapping[str, Any]:
         """Both directions in numbers: delays in nanoseconds, rates in bits per second.

@@ -262,9 +262,8 @@ def _capacity(
         usable = [run for run in usable if offered.rate(run.trial) == knee.sustained]
     rates = [rate for run in usable if (rate := _rate(run))]
     cpus = _cpus(runs[0].trial)
-    measured = summarise(rates) if rates else None
-    if knee is not None and knee.sustained is not None:
-        measured = summarise([knee.sustained])
+    reached = [knee.sustained] if knee and knee.sustained is not None else rates
+    measured = summarise(reached) if reached else None
     is_bound = _is_bound(usable) if knee is None else knee.at_least
     busy = [found for run in usable if (found := _busy(run)) is not None]
     known = [run for run in below if run.is_usable and _rate(run) and _busy(run)]

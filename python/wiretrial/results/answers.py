@@ -64,14 +64,20 @@ def kept(study: Path) -> Kept | None:
 
 def in_plain_words(study: Path) -> str | None:
     """The answer with which a study's first page begins; None where it begins with none."""
-    found = _PLAIN.match(_said_in_short(study))
-    return _plain(found[1]) if found else None
+    return _answer(said_in_short(study))
 
 
 def in_short(study: Path) -> tuple[str, ...]:
     """What stands under "In short" on a study's first page: the answer, then its points."""
-    answer, points = in_plain_words(study), _POINT.findall(_said_in_short(study))
-    return tuple(filter(None, (answer, *map(_plain, points))))
+    said = said_in_short(study)
+    return tuple(filter(None, (_answer(said), *map(_plain, _POINT.findall(said)))))
+
+
+def said_in_short(study: Path) -> str:
+    """That section of a study's first page, as it is written; empty without one."""
+    page = study / README
+    found = _IN_SHORT.search(page.read_text("utf-8", "replace")) if page.is_file() else None
+    return found[1] if found else ""
 
 
 def first_sentence(paragraph: str) -> str:
@@ -103,10 +109,9 @@ def latest(base: Path) -> dict[str, Answer]:
     return found
 
 
-def _said_in_short(study: Path) -> str:
-    page = study / README
-    found = _IN_SHORT.search(page.read_text("utf-8", "replace")) if page.is_file() else None
-    return found[1] if found else ""
+def _answer(said: str) -> str | None:
+    found = _PLAIN.match(said)
+    return _plain(found[1]) if found else None
 
 
 def _plain(text: str) -> str:

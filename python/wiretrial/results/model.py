@@ -351,6 +351,11 @@ class Trial(_Part):
         return self.driven.server if self.driven else self.subject
 
     @property
+    def is_overloaded(self) -> bool:
+        """Whether the offered rate was not reached, where it should: a search goes beyond it."""
+        return self.judgement.verdict == "overloaded" and self.scenario.search is None
+
+    @property
     def kept_drifting(self) -> bool:
         """Whether what its window was found by did not settle, although there was time to."""
         return self._is_unsettled and self.window.end_ns - self.window.start_ns >= SECOND_NS

@@ -124,6 +124,11 @@ class Search:
         return "confirm" if self.agreed < self._needed else "done"
 
     @property
+    def confirmed(self) -> float | None:
+        """What it has found; None: it goes on, or nothing was sustained."""
+        return self.low if self.phase == "done" else None
+
+    @property
     def _needed(self) -> int:
         """So many that agree are a majority of the confirmations."""
         return self.confirmations // 2 + 1

@@ -64,12 +64,19 @@ def estimate(study: Study, occasion: int = 1) -> Estimate:
     blocks = [case for case in study.cases if case.stage < 3]
     return Estimate(
         block_ns=sum(_share_ns(study, case) for case in blocks if case.is_of(occasion)),
-        blocks_ns=sum(_wanted(study, case, occasion) * _share_ns(study, case) for case in blocks),
+        blocks_ns=sum(trials_in(study, case, occasion) * _share_ns(study, case) for case in blocks),
         searches_ns=sum(
-            _wanted(study, case, occasion) * _share_ns(study, case) for case in searches
+            trials_in(study, case, occasion) * _share_ns(study, case) for case in searches
         ),
         starts_ns=_starts_ns(study),
     )
+
+
+def trials_in(study: Study, case: Case, occasion: int = 1) -> int:
+    """How many trials the case gets on an occasion, about so many of a search."""
+    if case.knee:
+        return rates.steps_of(case.knee) if case.is_of(occasion) else 0
+    return study.trials_of(case, occasion)
 
 
 def left_ns(study: Study, measured: Mapping[str, int], occasion: int = 1) -> int:
@@ -79,7 +86,7 @@ def left_ns(study: Study, measured: Mapping[str, int], occasion: int = 1) -> int
     """
 
     def missing(case: Case) -> int:
-        return max(_wanted(study, case, occasion) - measured.get(case.scenario.name, 0), 0)
+        return max(trials_in(study, case, occasion) - measured.get(case.scenario.name, 0), 0)
 
     # Starts are timed when all trials are over.
     return sum(missing(case) * _share_ns(study, case) for case in study.cases) + _starts_ns(study)
@@ -139,12 +146,6 @@ def _starts_ns(study: Study) -> int:
         return 0
     turns = study.starts.count + 1
     return turns * len(study.starts.subjects) * (START_AND_STOP_NS + FIRST_REPLY_NS)
-
-
-def _wanted(study: Study, case: Case, occasion: int = 1) -> int:
-    if case.knee:
-        return rates.steps_of(case.knee) if case.is_of(occasion) else 0
-    return study.trials_of(case, occasion)
 
 
 def _share_ns(study: Study, case: Case) -> int:

@@ -35,12 +35,6 @@ def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
     return _rounded(min((median(rates) for rates in reached.values()), default=0.0) * wanted.share)
 
 
-def found(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1.0) -> float | None:
-    """The highest rate that a search has confirmed; None where it has not ended, or found none."""
-    made = search(knee, duration_ns, steps, each)
-    return made.low if made.phase == "done" else None
-
-
 def below(top: float, share: float) -> float | None:
     """That share of what a search found, to two digits."""
     return _rounded(top * share)

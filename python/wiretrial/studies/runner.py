@@ -26,9 +26,10 @@ from wiretrial.machine import facts
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
+from wiretrial.stats.knee import Search
 from wiretrial.studies import calibration, order, rates, starting, taught
 from wiretrial.studies.bench import Bench
-from wiretrial.studies.estimate import estimate, left_ns
+from wiretrial.studies.estimate import estimate, left_ns, trials_in
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready, prepare, require
@@ -116,10 +117,7 @@ def _require_secrets(study: Study, results: ResultsFolder) -> None:
 
 def trials_wanted(study: Study, occasion: int = 1) -> int:
     """How many trials an occasion of the study takes, as far as that is known before it runs."""
-    blocks = (case for case in study.cases if case.stage < 3)
-    searches = (case.knee for case in study.stage(3) if case.is_of(occasion))
-    timed = sum(study.trials_of(case, occasion) for case in blocks)
-    return timed + sum(rates.steps_of(knee) for knee in searches if knee)
+    return sum(trials_in(study, case, occasion) for case in study.cases)
 
 
 class _Run:
@@ -170,20 +168,19 @@ class _Run:
 
     def _rate_of(self, case: Case) -> float | None:
         """What others decide; None where those were not measured."""
-        wanted, top = case.rate_from, case.scenario.level_of
-        assert wanted is not None
+        rate_from, top = case.rate_from, case.scenario.level_of
+        assert rate_from is not None
         if top is None:
             # The same on all occasions: at another rate a message is another cost.
-            return rates.common(wanted, (t for t in self._trials if t.occasion == 1))
+            return rates.common(rate_from, (t for t in self._trials if t.occasion == 1))
         # A share of what it carries here, on this occasion.
-        here = [trial for trial in self._trials if trial.occasion == self._occasion]
         source = self._study.case(top)
         if source.knee is None:
-            return rates.common(wanted, here)
-        steps = [trial for trial in here if trial.scenario.search == top]
-        length, each = self._study.duration_of(source), rates.replies_each(source)
-        found = rates.found(source.knee, length, steps, each)
-        return None if found is None else rates.below(found, wanted.share)
+            return rates.common(
+                rate_from, (t for t in self._trials if t.occasion == self._occasion)
+            )
+        _, search = _search(self._study, source, self._trials, self._occasion)
+        return None if search.confirmed is None else rates.below(search.confirmed, rate_from.share)
 
     def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
         wanted = list(self._wanted(cases))
@@ -326,11 +323,17 @@ def _next_step(
     study: Study, case: Case, stored: Sequence[Trial], occasion: int
 ) -> tuple[int, float | None]:
     """How many steps a search has made, and at which rate the next one is; None: it has ended."""
+    made, search = _search(study, case, stored, occasion)
+    return made, search.next_rate()
+
+
+def _search(study: Study, case: Case, stored: Sequence[Trial], occasion: int) -> tuple[int, Search]:
+    """The case's search on an occasion, and how many steps it has made."""
     assert case.knee is not None
     name = case.scenario.name
     made = [t for t in stored if t.scenario.search == name and t.occasion == occasion]
-    search = rates.search(case.knee, study.duration_of(case), made, rates.replies_each(case))
-    return len(made), search.next_rate()
+    each = rates.replies_each(case)
+    return len(made), rates.search(case.knee, study.duration_of(case), made, each)
 
 
 def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:

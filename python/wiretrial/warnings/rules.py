@@ -145,8 +145,7 @@ def _datagrams_dropped(trial: Trial) -> Iterator[Warning]:
 
 
 def _overloaded(trial: Trial) -> Iterator[Warning]:
-    # The rates that are not sustained are what a search looks for.
-    if trial.judgement.verdict == "overloaded" and trial.scenario.search is None:
+    if trial.is_overloaded:
         yield warn(Code.OVERLOADED, trial.judgement.evidence.partition(";")[0])
 
 
