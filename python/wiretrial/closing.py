@@ -7,6 +7,7 @@ on standard output.
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import subprocess
 from abc import ABC, abstractmethod
@@ -36,12 +37,21 @@ def end_program(process: subprocess.Popen[bytes], limit_s: float) -> None:
     assert process.stdout is not None
     with contextlib.suppress(OSError):
         process.stdin.close()
-    try:
-        process.wait(limit_s)
-    except subprocess.TimeoutExpired:
+    if not _ends(process, limit_s):
         process.kill()
-        process.wait()
+    process.wait()
     process.stdout.close()
+
+
+def _ends(process: subprocess.Popen[bytes], limit_s: float) -> bool:
+    """Whether it ends in that time; at once, where `Popen.wait` would look every 50 ms."""
+    if process.poll() is not None:
+        return True
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([descriptor], [], [], limit_s)[0])
+    finally:
+        os.close(descriptor)
 
 
 def last_words(text: str) -> str:

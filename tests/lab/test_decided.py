@@ -13,8 +13,10 @@ from tests.lab.test_verify import cache_for_own
 from wiretrial.cli import reports
 from wiretrial.engine import Engine
 from wiretrial.plan import OpenLoop
+from wiretrial.report import kept as kept_trials
 from wiretrial.report import markdown, metrics
 from wiretrial.report.measures import Measured
+from wiretrial.results import kept
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import admission, events, matrix, rates, runner
@@ -65,7 +67,8 @@ def knee_of(study: Study, steps: list[Trial]) -> float:
     case = study.case(str(steps[0].scenario.search))
     assert case.knee is not None
     length, each = study.duration_of(case), rates.replies_each(case)
-    highest = rates.search(case.knee, length, steps, each).confirmed
+    made = [rates.step(case.knee, trial) for trial in steps]
+    highest = rates.search(case.knee, length, made, each).confirmed
     assert highest is not None
     return highest
 
@@ -125,3 +128,12 @@ def test_sessions_are_asked_at_a_common_rate_and_at_higher_and_higher_ones(
     # The memory of a whole server is told where sessions are sent.
     assert (metrics.MEMORY.of(Measured(at_rate)) or 0) > 0
     assert "memory" in shown
+
+    # Kept with one trial, the search is as complete as it was: nothing is measured once more.
+    *_, least = kept_trials.smaller(results, reports.objectives(results))
+    file = tmp_path / f"least{kept.SUFFIX}"
+    file.write_bytes(kept_trials.packed(results, least))
+    fewer = kept.unpack(file, tmp_path / "again")
+    assert len(fewer.paths()) == len(trials) - len(searched) + 1
+    assert list(runner.run(wanted, fewer, engine)) == []
+    assert reports.whole(fewer).knees == told.knees

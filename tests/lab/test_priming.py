@@ -34,6 +34,15 @@ def test_it_lasts_as_long_as_the_subject_asks_for_and_no_longer_than_the_trial()
     assert priming_of(tiny(NODE, duration_ns=SECOND_NS)) == SECOND_NS
 
 
+def test_a_study_may_ask_for_more_than_a_trial_lasts() -> None:
+    """Trials may be shorter than a JVM takes to compile what it runs."""
+    study = tiny(NODE, duration_ns=SECOND_NS // 10)
+    asked = round(registry.find("ws").spec.priming_s * SECOND_NS)
+    for most, is_primed in ((SECOND_NS, SECOND_NS), (60 * SECOND_NS, asked)):
+        [case] = priming.primed(study, most).cases
+        assert case.priming_ns == is_primed
+
+
 def test_what_is_compiled_before_it_runs_is_not_primed() -> None:
     assert priming_of(tiny(REFERENCE)) == 0
 

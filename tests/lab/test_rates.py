@@ -7,6 +7,7 @@ import pytest
 from tests.lab import trials
 from wiretrial.plan import Load, OpenLoop, SequencePayload
 from wiretrial.results.model import Judgement, Trial
+from wiretrial.results.searches import Step
 from wiretrial.snapshot import FlowFigures, TrafficFigures, TrafficNames
 from wiretrial.studies import rates
 from wiretrial.studies.contracts import case
@@ -54,6 +55,11 @@ def test_the_rate_of_sessions_counts_those_and_not_their_requests() -> None:
 KNEE = Knee(first=1000, ceiling=100_000)
 
 
+def step(trial: Trial) -> Step:
+    """What a search is told of it."""
+    return rates.step(KNEE, trial)
+
+
 def test_a_rate_of_sessions_is_kept_where_as_many_begin_as_are_due() -> None:
     """Of three requests each; that one fails, and that a session ends later, is no more of them."""
     names = TrafficNames(routes=("a", "b", "c"), flows=("visit",))
@@ -66,9 +72,9 @@ def test_a_rate_of_sessions_is_kept_where_as_many_begin_as_are_due() -> None:
         start = made.start.model_copy(update={"traffic": names})
         return made.model_copy(update={"intervals": intervals, "start": start})
 
-    assert rates.observation(KNEE, come(100)).achieved == 1000
-    assert rates.observation(KNEE, come(100, failed=2)).achieved == 980
-    slow = rates.refused(KNEE, come(80))
+    assert step(come(100)).achieved == 1000
+    assert step(come(100, failed=2)).achieved == 980
+    slow = rates.refused(KNEE, step(come(80)))
     assert slow is not None
     assert slow.text == "80.0 % of the offered rate was answered"
 
@@ -98,22 +104,22 @@ def test_an_invalid_trial_decides_no_rate() -> None:
 )
 def test_a_trial_tells_whether_its_rate_was_sustained(trial: Trial, reason: str) -> None:
     """No times were recorded, so the objective can't be told: that is no success either."""
-    found = rates.refused(KNEE, trial)
+    found = rates.refused(KNEE, step(trial))
     assert found is not None
     assert found.reason == reason
 
 
 def test_a_search_goes_on_from_what_is_stored() -> None:
     knee = Knee(first=1000, ceiling=64_000)
-    steps = [offered(rate, rate / 2) for rate in (1000, 1000, 500, 500)]
+    steps = [step(offered(rate, rate / 2)) for rate in (1000, 1000, 500, 500)]
     found = rates.search(knee, 5 * trials.SECOND_NS, steps)
     assert found.high == 500
     assert found.next_rate() == 250
 
 
 def test_a_search_that_goes_on_or_has_sustained_nothing_has_found_none() -> None:
-    assert rates.search(KNEE, trials.SECOND_NS, [offered(2000, 1000)]).confirmed is None
-    ended = 2 * [offered(rate, rate / 2) for rate in (1100, 1100)]
+    assert rates.search(KNEE, trials.SECOND_NS, [step(offered(2000, 1000))]).confirmed is None
+    ended = 2 * [step(offered(rate, rate / 2)) for rate in (1100, 1100)]
     assert rates.search(KNEE, trials.SECOND_NS, ended).phase == "done"
     assert rates.search(KNEE, trials.SECOND_NS, ended).confirmed is None
 
@@ -138,20 +144,21 @@ def test_an_overloaded_step_is_what_a_search_looks_for() -> None:
     beyond = offered(2000, 1000, waiting=100).model_copy(
         update={"judgement": Judgement(verdict="overloaded", bottleneck="server", evidence="e")}
     )
-    found = rates.refused(KNEE, beyond)
+    found = rates.refused(KNEE, step(beyond))
     assert found is not None
     assert found.reason == "achieved"
-    search = rates.search(KNEE, 5 * trials.SECOND_NS, [beyond, beyond])
+    search = rates.search(KNEE, 5 * trials.SECOND_NS, 2 * [step(beyond)])
     assert search.high == 2000
 
 
 def test_a_search_goes_no_lower_than_where_the_quantile_can_be_told() -> None:
     knee = Knee(first=1000, quantile=0.99)
     length = 2 * trials.SECOND_NS
-    lowest = rates.search(knee, length, 2 * [offered(1000, 1)]).next_rate()
+    refused = 2 * [step(offered(1000, 1))]
+    lowest = rates.search(knee, length, refused).next_rate()
     assert lowest is not None
     assert lowest == pytest.approx(550)
-    found = rates.search(knee, length, 2 * [offered(1000, 1)] + 2 * [offered(lowest, 1)])
+    found = rates.search(knee, length, refused + 2 * [step(offered(lowest, 1))])
     assert found.next_rate() is None
     assert rates.search(Knee(first=10), length, []).next_rate() == lowest
 

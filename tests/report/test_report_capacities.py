@@ -175,7 +175,7 @@ def searched(sustained: float, refused: float | None, occasion: int = 1) -> Knee
         steps=(),
         sustained=sustained,
         refused=above,
-        is_confirmed=True,
+        has_ended=True,
         what=MESSAGE,
         occasion=occasion,
     )

@@ -7,21 +7,27 @@ import io
 import json
 import lzma
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from tests.report.synthetic import DEMO, NODE, demo_trials
+from tests.report.synthetic import NODE, demo_trials
+from tests.report.synthetic_study import OBJECTIVE, SUBJECTS, searches
 from tools import claims
 from tools import results as remade
 from wiretrial.cli import reports
 from wiretrial.errors import StoreError
-from wiretrial.report import coarse, contest, found, merged
+from wiretrial.report import coarse, contest, found, knees, merged, sent
 from wiretrial.report import kept as kept_trials
 from wiretrial.report.exports import table
+from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
-from wiretrial.results import absent, adoption, kept, starts
+from wiretrial.report.model import build
+from wiretrial.results import absent, adoption, kept, offered, starts
+from wiretrial.results import searches as on_record
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.starts import Start
@@ -107,36 +113,101 @@ def test_where_there_is_little_room_fewer_intervals_are_kept(
 ) -> None:
     size = file.stat().st_size
     path = tmp_path / "small.jsonl.xz"
-    path.write_bytes(kept_trials.pack(results, size - 1))
+    path.write_bytes(kept_trials.pack(results, most_bytes=size - 1))
     assert path.stat().st_size < size
     fewer, whole = kept.read(path).trials[0], kept.read(file).trials[0]
     assert len(fewer.intervals) < len(whole.intervals)
     tries: list[int] = []
     with pytest.raises(StoreError, match=r"35 trials take .* bytes, more than 1,000"):
-        kept_trials.pack(results, 1000, tries.append)
-    assert tries == list(range(1, kept_trials.TRIES + 1))
+        kept_trials.pack(results, most_bytes=1000, told=tries.append)
+    assert tries == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_where_there_is_less_room_quantiles_are_kept_and_tell_the_same(
     results: ResultsFolder, tmp_path: Path
 ) -> None:
     *_, fewest, pictures, figures = (
-        kept_trials.packed(results, trials) for trials in kept_trials.smaller(results)
+        kept_trials.packed(results, tried) for tried in kept_trials.smaller(results)
     )
     assert len(fewest) > len(pictures) > len(figures)
     path = tmp_path / "outlined.jsonl.xz"
-    path.write_bytes(kept_trials.pack(results, len(pictures)))
+    path.write_bytes(kept_trials.pack(results, most_bytes=len(pictures)))
     assert path.read_bytes() == pictures
     again = kept.unpack(path, tmp_path)
     whole, unpacked = (found.of_report(reports.whole(one)) for one in (results, again))
     assert unpacked == whole
 
 
-def test_a_search_keeps_all_of_its_intervals() -> None:
-    (trial,) = demo_trials(blocks=1, shapes=DEMO[:1])
-    scenario = trial.scenario.model_copy(update={"search": "knee"})
-    searched = trial.model_copy(update={"scenario": scenario})
-    assert coarse.of(searched, 1).intervals == trial.intervals
+OBJECTIVES = {f"{subject}: knee": OBJECTIVE for subject in SUBJECTS}
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> ResultsFolder:
+    """Three searches, of which one was cut short."""
+    base = tmp_path_factory.mktemp("searched")
+    made = ResultsFolder.create(base, STUDY.name, STUDY.document())
+    for trial in searches()[:-1]:
+        made.add(trial)
+    return made
+
+
+def knees_of(results: ResultsFolder) -> tuple[Knee, ...]:
+    colours = dict.fromkeys(OBJECTIVES, 0)
+    return knees.knees(results.trials(), OBJECTIVES, colours, on_record.read(results))
+
+
+def test_a_search_that_has_ended_can_keep_one_trial_and_tells_the_same(
+    searched: ResultsFolder, tmp_path: Path
+) -> None:
+    *_, least = kept_trials.smaller(searched, OBJECTIVES)
+    open_, *ended = sorted(knees_of(searched), key=lambda knee: knee.is_confirmed)
+    assert [knee.has_ended for knee in (open_, *ended)] == [False, True, True]
+    stay = Counter(trial.scenario.search for trial in least.trials)
+    assert stay == {open_.name: len(open_.steps), **{knee.name: 1 for knee in ended}}
+    at = {trial.scenario.search: offered.rate(trial) for trial in least.trials}
+    assert [at[knee.name] for knee in ended] == [knee.sustained for knee in ended]
+
+    file = tmp_path / "least.jsonl.xz"
+    file.write_bytes(kept_trials.packed(searched, least))
+    again = kept.unpack(file, tmp_path)
+    assert knees_of(again) == knees_of(searched)
+    model = [
+        build(
+            one.trials(),
+            question="Q?",
+            title="T",
+            command="again",
+            objectives=OBJECTIVES,
+            searched=on_record.read(one),
+        )
+        for one in (searched, again)
+    ]
+    whole, fewer = (one.trials_measured for one in model)
+    assert whole == fewer == len(searched.paths()) > len(again.paths())
+    left = whole - len(again.paths())
+    assert dict(sent.rows(model[1]))["Result"].endswith(f", and {left} steps of searches")
+    # A second time nothing is lost either.
+    *_, once_more = kept_trials.smaller(again, OBJECTIVES)
+    assert once_more == least
+
+
+def test_all_trials_of_a_search_are_kept_where_there_is_room(searched: ResultsFolder) -> None:
+    first, *_, fewest = islice(kept_trials.smaller(searched, OBJECTIVES), 5)
+    assert len(first.trials) == len(fewest.trials) == len(searched.paths())
+    # Its rows tell how the line grew, so that its trials can have fewer intervals.
+    name = first.searches[0].scenario
+    before, after = (
+        max(len(trial.intervals) for trial in tried.trials if trial.scenario.search == name)
+        for tried in (first, fewest)
+    )
+    assert after <= 3 < before
+
+
+def test_a_search_without_a_row_keeps_all_of_its_intervals(searched: ResultsFolder) -> None:
+    *_, least = kept_trials.smaller(searched)
+    assert [len(trial.intervals) for trial in least.trials] == [
+        len(trial.intervals) for trial in searched.trials()
+    ]
 
 
 def test_what_holds_no_kept_trials_is_told(file: Path, tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def test_a_server_that_sustains_nothing_ends_the_search() -> None:
     assert search.high == 10
 
 
-def flat(rate: float, seconds: int = 20) -> list[tuple[float, float]]:
-    return [(float(s), rate * 0.001 + s % 2) for s in range(seconds)]
+def flat(rate: float, seconds: int = 20) -> float | None:
+    return backlog_growth([(float(s), rate * 0.001 + s % 2) for s in range(seconds)])
 
 
 def test_a_rate_is_sustained_where_all_three_hold() -> None:
@@ -102,7 +102,7 @@ def test_a_rate_is_sustained_where_all_three_hold() -> None:
     short = refusal(Observation(1000, 980, flat(1000), 2e6), 5e6)
     assert short is not None
     assert short.reason == "achieved"
-    growing = [(float(s), 10.0 * s) for s in range(20)]
+    growing = backlog_growth([(float(s), 10.0 * s) for s in range(20)])
     behind = refusal(Observation(1000, 995, growing, 2e6), 5e6)
     assert behind is not None
     assert behind.reason == "backlog"

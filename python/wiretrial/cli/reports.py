@@ -17,12 +17,9 @@ from wiretrial.errors import StoreError
 from wiretrial.report import capacities, model, run
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent, adoption, starts
-from wiretrial.results.absent import Absent
-from wiretrial.results.adoption import Adopted
-from wiretrial.results.kept import Kept
+from wiretrial.results import kept
+from wiretrial.results.kept import Head, Kept
 from wiretrial.results.model import Trial
-from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder, name_of, read_trial
 from wiretrial.studies import demo, rates, spec, ways
 from wiretrial.studies.fields import Knee
@@ -57,29 +54,20 @@ OWN_ANSWERS: Mapping[str, Verdict] = {
 
 
 def whole(results: ResultsFolder) -> ReportModel:
-    """The report of all that the folder holds: trials, subjects without any, weights, starts."""
-    document, trials = results.document(), results.trials()
+    """The report of all that the folder holds: trials, and what is kept beside them."""
+    trials = results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
-    started = starts.read(results)
-    return _whole(document, trials, absent.read(results), adoption.read(results), started)
+    return _whole(kept.head_of(results, len(trials)), trials)
 
 
-def of_kept(kept: Kept) -> ReportModel:
+def of_kept(found: Kept) -> ReportModel:
     """The report of kept trials: that of the folder to which they would be unpacked."""
-    trials = sorted(kept.trials, key=name_of)
-    head = kept.head
-    return _whole(json.dumps(head.study), trials, head.absent, head.adopted, head.starts)
+    return _whole(found.head, sorted(found.trials, key=name_of))
 
 
-def _whole(
-    document: str,
-    trials: Sequence[Trial],
-    missing: Sequence[Absent],
-    adopted: Sequence[Adopted],
-    started: Sequence[Start],
-) -> ReportModel:
-    study = spec.parse(document).redacted()
+def _whole(head: Head, trials: Sequence[Trial]) -> ReportModel:
+    study = spec.parse(json.dumps(head.study)).redacted()
     made = model.build(
         trials,
         question=study.question,
@@ -92,14 +80,11 @@ def _whole(
         claims=study.claims,
         chart=study.chart,
         common_rate=[case.scenario.name for case in study.cases if case.rate_from],
-        objectives={
-            case.scenario.name: _objective(study, case, case.knee)
-            for case in study.cases
-            if case.knee
-        },
-        absent=missing,
-        adopted=adopted,
-        starts=started,
+        objectives=_objectives(study),
+        absent=head.absent,
+        adopted=head.adopted,
+        starts=head.starts,
+        searched=head.searches,
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
     beside = () if own else (*_sized(made), *browser_words.beside_others(made))
@@ -128,6 +113,17 @@ def page(made: ReportModel) -> str:
     from wiretrial.report import html
 
     return html.render(made)
+
+
+def objectives(results: ResultsFolder) -> Mapping[str, Objective]:
+    """What the searches of a folder's study were asked for, by scenario."""
+    return _objectives(spec.parse(results.document()))
+
+
+def _objectives(study: Study) -> Mapping[str, Objective]:
+    return {
+        case.scenario.name: _objective(study, case, case.knee) for case in study.cases if case.knee
+    }
 
 
 def _objective(study: Study, case: Case, knee: Knee) -> Objective:

@@ -71,13 +71,16 @@ def _keep(source: Path, file: Path | None) -> int:
     if file is None:
         raise UsageProblem("--format kept is binary", f"name a file with -o, such as {kept.FILE}")
     results = ResultsFolder.open(source)
+    objectives = reports.objectives(results)
     if not sys.stderr.isatty():
-        file.write_bytes(kept_trials.pack(results))
+        file.write_bytes(kept_trials.pack(results, objectives))
         return EXIT_GOOD
     console = Console(stderr=True, highlight=False, markup=False)
     of = f"of at most {kept_trials.TRIES} sizes"
     with console.status("reading the trials", spinner="line") as status:
-        made = kept_trials.pack(results, told=lambda n: status.update(f"packing: {n} {of}"))
+        made = kept_trials.pack(
+            results, objectives, told=lambda n: status.update(f"packing: {n} {of}")
+        )
     file.write_bytes(made)
     return EXIT_GOOD
 

@@ -15,7 +15,7 @@ from typing import Literal
 from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
 from wiretrial.results import offered
-from wiretrial.results.model import Trial
+from wiretrial.results.model import USABLE, Trial
 from wiretrial.stats import capacity
 from wiretrial.stats.capacity import Prediction
 from wiretrial.stats.summary import Estimate, summarise
@@ -145,9 +145,7 @@ def of_trials(trials: Sequence[Trial], searched: Sequence[Knee] = ()) -> tuple[C
         if name in wanted and own.twin_of is None:
             kind = levels if own.level_of else tops
             kind.setdefault((name, trial.occasion), []).append(Measured(trial))
-    knees = {
-        (one.name, one.occasion): one for knee in searched for one in knee.occasions or (knee,)
-    }
+    knees = {(one.name, one.occasion): one for knee in searched for one in knee.each}
     return tuple(
         _capacity(
             name, occasion, runs, levels.get((name, occasion), ()), knees.get((name, occasion))
@@ -261,6 +259,7 @@ def _capacity(
     if knee is not None:
         usable = [run for run in usable if offered.rate(run.trial) == knee.sustained]
     rates = [rate for run in usable if (rate := _rate(run))]
+    tops = max(len(rates), _confirming(knee) if knee else 0)
     cpus = _cpus(runs[0].trial)
     reached = [knee.sustained] if knee and knee.sustained is not None else rates
     measured = summarise(reached) if reached else None
@@ -276,13 +275,18 @@ def _capacity(
         is_of_sessions=runs[0].session_rate is not None,
         measured=replace(measured, bound="at least") if measured and is_bound else measured,
         is_bound=is_bound,
-        predicted=_predicted(known, cpus, len(rates)) if rates else None,
+        predicted=_predicted(known, cpus, tops) if rates else None,
         busy=median(busy) / cpus if busy else None,
         change=_change(usable, known),
         throttled=_throttled(usable),
         refused=knee.refused.offered if knee and knee.refused else None,
         goal=knee.objective.words if knee else None,
     )
+
+
+def _confirming(knee: Knee) -> int:
+    """So many trials stand behind what a search found; not each of them has to be kept."""
+    return sum(step.offered == knee.sustained and step.verdict in USABLE for step in knee.steps)
 
 
 def _predicted(below: Sequence[Measured], cpus: float, tops: int) -> Prediction | None:

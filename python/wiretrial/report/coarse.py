@@ -16,10 +16,9 @@ from wiretrial.snapshot import Interval
 def of(trial: Trial, most: int) -> Trial:
     """The trial with at most so many intervals before its window, in it and after it.
 
-    A search stays as it is: whether its line of waiting messages grows is read from all intervals.
+    Whether a line of waiting messages grew is read from all intervals, so that no search can be
+    replayed from it.
     """
-    if trial.scenario.search is not None:
-        return trial
     inside = {interval.index for interval in offered.within(trial.intervals, trial.window)}
 
     def counts(interval: Interval) -> tuple[object, ...]:

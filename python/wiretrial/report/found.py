@@ -73,7 +73,7 @@ def of_report(model: ReportModel) -> Found:
         command=model.command,
         date=max(trial.started_at for trial in model.trials)[:10],
         machine=facts.machines_words(model.trials),
-        trials=len(model.trials),
+        trials=model.trials_measured,
         occasions=len({trial.occasion for trial in model.trials}),
         sentences=model.all_sentences,
         sections=tuple(

@@ -1,21 +1,21 @@
-"""Searches for the highest sustained rate: what each found, replayed from its trials.
+"""Searches for the highest sustained rate: what each found, replayed step by step.
 
-Knows trials at offered rates and the rules of the search; must not know how a knee is drawn.
+Knows trials at offered rates, rows of those that are not kept, and the rules of the search; must
+not know how a knee is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import attrgetter
 from statistics import median
 
 from wiretrial import words
 from wiretrial.report import units
-from wiretrial.results import offered
+from wiretrial.results import offered, searches
 from wiretrial.results.model import Trial, Verdict
-from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.results.searches import Searched
+from wiretrial.stats.knee import Observation, Refusal, Search, backlog_growth, refusal
 from wiretrial.stats.summary import summarise
 from wiretrial.words import Noun
 
@@ -86,7 +86,8 @@ class Knee:
     sustained: float | None
     refused: Step | None
     """The lowest rate above it that was not sustained."""
-    is_confirmed: bool
+    has_ended: bool
+    """Whether no further trial is wanted, whatever was found."""
     what: Noun
     """What its rates are of: what the whole report's scenarios send, or sessions of several."""
     occasion: int = 1
@@ -100,6 +101,13 @@ class Knee:
         if self.sustained is None:
             return False
         return self.refused is None or self.refused.bottleneck == "generator"
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether a rate was found on each occasion, and fresh trials have confirmed it."""
+        if self.occasions:
+            return all(one.is_confirmed for one in self.occasions)
+        return self.has_ended and self.sustained is not None
 
     @property
     def is_open(self) -> bool:
@@ -122,6 +130,11 @@ class Knee:
         if self.at_least or len(found) < len(self.occasions) or not found:
             return None
         return summarise(found, occasions=range(len(found))).interval
+
+    @property
+    def each(self) -> tuple[Knee, ...]:
+        """Those of single occasions."""
+        return self.occasions or (self,)
 
     @property
     def why(self) -> str:
@@ -158,27 +171,57 @@ def together(found: Sequence[Knee]) -> tuple[tuple[Knee, ...], ...]:
 
 
 def knees(
-    trials: Sequence[Trial], objectives: Mapping[str, Objective], colours: Mapping[str, int]
+    trials: Sequence[Trial],
+    objectives: Mapping[str, Objective],
+    colours: Mapping[str, int],
+    kept: Iterable[Searched] = (),
 ) -> tuple[Knee, ...]:
-    """One per search that has an objective, in the order of the objectives."""
+    """One per search that has an objective, in the order of the objectives.
+
+    `kept`: searches that are on record; of the others all trials are there.
+    """
     what = words.of_all(trial.scenario.protocol for trial in trials)
-    steps: dict[str, list[Trial]] = {}
-    for trial in trials:
-        if trial.scenario.search is not None:
-            steps.setdefault(trial.scenario.search, []).append(trial)
+    found: dict[str, list[Knee]] = {}
+    firsts = {name: own[0] for name, own in _by_search(trials).items()}
+    for row in searched(trials, objectives, kept):
+        first = firsts[row.place]
+        own = _knee(first, row, objectives[row.scenario], colours[row.scenario], what)
+        found.setdefault(row.scenario, []).append(own)
+    return tuple(_over_occasions(found[name]) for name in objectives if name in found)
+
+
+def searched(
+    trials: Sequence[Trial], objectives: Mapping[str, Objective], kept: Iterable[Searched] = ()
+) -> tuple[Searched, ...]:
+    """What each search asked, on each occasion of which a trial is there.
+
+    Those of `kept` stay as they are; of the others all trials are there.
+    """
+    on_record = {row.place: row for row in kept}
     return tuple(
-        _over_occasions(
-            [_knee(name, own, objective, colours, what) for own in _by_occasion(steps[name])]
-        )
-        for name, objective in objectives.items()
-        if name in steps
+        on_record.get(place) or _row(own, objectives[place[0]])
+        for place, own in _by_search(trials).items()
+        if place[0] in objectives
     )
 
 
-def _by_occasion(trials: Sequence[Trial]) -> list[list[Trial]]:
-    """Each occasion searches from the begin."""
-    ordered = sorted(trials, key=lambda trial: (trial.block, trial.position))
-    return [list(own) for _, own in groupby(ordered, key=attrgetter("occasion"))]
+def _by_search(trials: Sequence[Trial]) -> dict[tuple[str, int], list[Trial]]:
+    """The steps of each search in their order: each occasion searches from the begin."""
+    found: dict[tuple[str, int], list[Trial]] = {}
+    for trial in sorted(trials, key=lambda trial: (trial.block, trial.position)):
+        if trial.scenario.search is not None:
+            found.setdefault((trial.scenario.search, trial.occasion), []).append(trial)
+    return found
+
+
+def _row(trials: Sequence[Trial], objective: Objective) -> Searched:
+    steps = tuple(
+        searches.step(trial, objective.quantile, backlog_growth(offered.backlog(trial)))
+        for trial in trials
+    )
+    return Searched(
+        scenario=trials[0].scenario.search or "", occasion=trials[0].occasion, steps=steps
+    )
 
 
 def _over_occasions(found: Sequence[Knee]) -> Knee:
@@ -191,20 +234,15 @@ def _over_occasions(found: Sequence[Knee]) -> Knee:
         first,
         steps=tuple(step for one in found for step in one.steps),
         sustained=median(k.sustained or 0.0 for k in known) if known else None,
-        is_confirmed=all(one.is_confirmed for one in found),
+        has_ended=all(one.has_ended for one in found),
         occasions=tuple(found),
     )
 
 
-def _knee(
-    name: str,
-    trials: Sequence[Trial],
-    objective: Objective,
-    colours: Mapping[str, int],
-    what: Noun,
-) -> Knee:
-    scenario = trials[0].scenario
-    steps = tuple(_step(trial, objective) for trial in trials)
+def _knee(first: Trial, row: Searched, objective: Objective, colour: int, what: Noun) -> Knee:
+    """`first`: a trial of the search, which tells of what it is."""
+    scenario = first.scenario
+    steps = tuple(_step(step, objective) for step in row.steps)
     search = objective.search()
     for step in steps:
         search.see(step.offered, step.refusal is None)
@@ -215,17 +253,17 @@ def _knee(
     # Where too few messages went to tell a quantile, a rate says the least about the server.
     telling = [s for s in refused if s.response_ns is not None] or refused
     return Knee(
-        name=name,
-        label=scenario.label or name,
+        name=row.scenario,
+        label=scenario.label or row.scenario,
         group=scenario.group,
-        colour=colours[name],
+        colour=colour,
         objective=objective,
         steps=steps,
         sustained=sustained,
         refused=min(telling, key=lambda step: step.offered, default=None),
-        what=_due(trials[0], what),
-        is_confirmed=search.phase == "done" and sustained is not None,
-        occasion=trials[0].occasion,
+        what=_due(first, what),
+        has_ended=search.next_rate() is None,
+        occasion=row.occasion,
     )
 
 
@@ -235,22 +273,16 @@ def _due(trial: Trial, usual: Noun) -> Noun:
     return words.SESSION if any(len(flow.steps) > 1 for flow in flows) else usual
 
 
-def _step(trial: Trial, objective: Objective) -> Step:
-    seen = Observation(
-        offered=offered.rate(trial),
-        achieved=offered.kept_up(trial),
-        backlog=offered.backlog(trial),
-        response_ns=offered.response_ns(trial, objective.quantile),
-    )
-    judgement = trial.judgement
+def _step(row: searches.Step, objective: Objective) -> Step:
+    seen = Observation(row.offered, row.achieved, row.growth, row.response_ns)
     return Step(
-        offered=seen.offered,
-        achieved=seen.achieved,
-        response_ns=seen.response_ns,
-        refusal=Refusal("achieved", judgement.evidence)
-        if judgement.verdict == "invalid"
+        offered=row.offered,
+        achieved=row.achieved,
+        response_ns=row.response_ns,
+        refusal=Refusal("achieved", row.evidence)
+        if row.verdict == "invalid"
         else refusal(seen, objective.response_ns),
-        verdict=judgement.verdict,
-        bottleneck=judgement.bottleneck,
-        evidence=judgement.evidence,
+        verdict=row.verdict,
+        bottleneck=row.bottleneck,
+        evidence=row.evidence,
     )

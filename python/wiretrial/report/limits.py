@@ -327,7 +327,7 @@ def _knee(limit: Limit, bound_ns: float, search: Found) -> Knee:
         steps=steps,
         sustained=search.kept,
         refused=refused[0] if refused else None,
-        is_confirmed=search.is_confirmed,
+        has_ended=search.is_confirmed,
         what=Noun(one, many),
     )
 

@@ -36,6 +36,7 @@ from wiretrial.results.absent import Absent, merged
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Trial
+from wiretrial.results.searches import Searched
 from wiretrial.results.starts import Start
 from wiretrial.words import Noun
 
@@ -171,6 +172,13 @@ class ReportModel:
         return browsed.places(self.groups, self.trials)
 
     @property
+    def trials_measured(self) -> int:
+        """How many trials there were: of a search it may be that not all steps are kept."""
+        there = sum(trial.scenario.search is not None for trial in self.trials)
+        steps = sum(len(one.steps) for knee in self.knees for one in knee.each)
+        return len(self.trials) + max(steps - there, 0)
+
+    @property
     def muted_sentences(self) -> tuple[str, ...]:
         """What is of less weight: what the limit was, whether twins agree, what names leave out."""
         left_out = filter(None, [labels.sentence(self.trials)])
@@ -219,6 +227,7 @@ def build(
     absent: Sequence[Absent] = (),
     adopted: Sequence[Adopted] = (),
     starts: Sequence[Start] = (),
+    searched: Sequence[Searched] = (),
     answer: Sequence[str] = (),
     is_run: bool = False,
 ) -> ReportModel:
@@ -233,7 +242,8 @@ def build(
     that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
     `absent` could not be measured. `adopted` tells what each subject is like to adopt, and `starts`
-    how long servers took to start. `answer` are the study's own short sentences. `is_run`: the only
+    how long servers took to start. `searched` are searches of which not all trials are there.
+    `answer` are the study's own short sentences. `is_run`: the only
     trial is a run by itself, and its sentences are all there are.
     """
     if not trials:
@@ -245,7 +255,7 @@ def build(
     scenarios = scenario_results(plain, order, colours, common_rate)
     groups = grouped([s for s in scenarios if s.twin_of is None], baselines)
     together = pooled.told(families(groups, chart), baselines, taken_together)
-    searched = knees(trials, objectives or {}, colours)
+    found = knees(trials, objectives or {}, colours, searched)
     scatter = groups[0].contest.scatter if groups else {}
     twins = contest.twins(scenarios, scatter)
     return ReportModel(
@@ -261,7 +271,7 @@ def build(
         claims=judge(claims, scenarios, facts.machines_words(trials), scatter),
         twins=twins,
         families=together,
-        knees=searched,
+        knees=found,
         absent=merged(absent),
         adopted=tuple(adopted),
         starts=tuple(starts),

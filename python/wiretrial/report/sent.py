@@ -83,7 +83,9 @@ def _result(model: ReportModel) -> str:
     if model.is_run:
         return f"{_headline(model.trials[0])}, {model.trials[0].judgement.verdict}"
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in verdicts.most_common())
-    return f"{units.plural(len(model.trials), 'trial')}: {told}"
+    rest = model.trials_measured - len(model.trials)
+    of_searches = f", and {units.plural(rest, 'step')} of searches" if rest else ""
+    return f"{units.plural(len(model.trials), 'trial')}: {told}{of_searches}"
 
 
 def _headline(trial: Trial) -> str:

@@ -1,9 +1,9 @@
 """All trials of a study in one small file, to be kept with it: `results/trials.jsonl.xz`.
 
 Knows the form of the file; must not know how trials are made smaller. It is JSON lines in xz: first
-the study with what could not be measured, what its subjects weigh and how long they took to start,
-then a line per trial with its figures and its record. Readers need no wiretrial for it: any JSON
-reader reads it.
+the study with what could not be measured, what its subjects weigh, how long they took to start and
+what its searches asked, then a line per trial with its figures and its record. Readers need no
+wiretrial for it: any JSON reader reads it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretrial.errors import StoreError
-from wiretrial.results import absent, adoption, starts
+from wiretrial.results import absent, adoption, searches, starts
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
+from wiretrial.results.searches import Searched
 from wiretrial.results.starts import Start
 from wiretrial.results.store import ResultsFolder
 
@@ -47,7 +48,8 @@ class Head(BaseModel):
     absent: tuple[Absent, ...] = ()
     adopted: tuple[Adopted, ...] = ()
     starts: tuple[Start, ...] = ()
-    """Left out of the line where there is none."""
+    searches: tuple[Searched, ...] = ()
+    """Those of which not all trials have to follow. Of both, none is left out of the line."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,22 @@ class Kept:
     trials: tuple[Trial, ...]
 
 
+def head_of(results: ResultsFolder, trials: int) -> Head:
+    """What a folder holds beside its trials, of which there are so many."""
+    return Head(
+        study=json.loads(results.document()),
+        trials=trials,
+        absent=absent.read(results),
+        adopted=adoption.read(results),
+        starts=starts.read(results),
+        searches=searches.read(results),
+    )
+
+
 def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> bytes:
     """The file. `rows`: the figures of each trial, by name."""
-    lines = [head.model_dump_json(by_alias=True, exclude=None if head.starts else {"starts"})]
+    nothing = {name for name in ("starts", "searches") if not getattr(head, name)}
+    lines = [head.model_dump_json(by_alias=True, exclude=nothing)]
     for row, trial in zip(rows, trials, strict=True):
         figures = {name: value for name, value in row.items() if value is not None}
         told = {"figures": figures, "trial": trial.model_dump(mode="json", by_alias=True)}
@@ -98,6 +113,7 @@ def unpack(path: Path, base: Path) -> ResultsFolder:
     absent.keep(results, kept.head.absent)
     adoption.keep(results, kept.head.adopted)
     starts.keep(results, kept.head.starts)
+    searches.keep(results, kept.head.searches)
     for trial in kept.trials:
         results.add(trial)
     return results

@@ -97,7 +97,7 @@ def of_model(
         answer=tuple(answer[:MOST_SENTENCES]) or _answer(model),
         date=max(trial.started_at for trial in model.trials)[:10],
         machine=facts.machines_words(model.trials),
-        trials=len(model.trials),
+        trials=model.trials_measured,
         occasions=len({trial.occasion for trial in model.trials}),
         column=_column(model, answer),
         small=None if model.is_run else small.of(page.sections(model)),

@@ -26,11 +26,12 @@ FEWEST_POINTS = 8
 
 @dataclass(frozen=True)
 class Observation:
-    """One trial at one offered rate. `backlog`: (seconds, messages due and not answered yet)."""
+    """One trial at one offered rate."""
 
     offered: float
     achieved: float
-    backlog: Sequence[tuple[float, float]]
+    growth: float | None
+    """Of the waiting line, as `backlog_growth` tells it."""
     response_ns: float | None
     """The objective's quantile of the response time; None: too few messages to tell."""
 
@@ -48,9 +49,8 @@ def refusal(seen: Observation, objective_ns: float | None) -> Refusal | None:
     share = seen.achieved / seen.offered
     if share < ACHIEVED:
         return Refusal("achieved", f"{100 * share:.1f} % of the offered rate was answered")
-    growth = backlog_growth(seen.backlog)
-    if growth is not None and growth > GROWTH * seen.offered:
-        return Refusal("backlog", f"the waiting line grew by {growth:,.0f} a second")
+    if seen.growth is not None and seen.growth > GROWTH * seen.offered:
+        return Refusal("backlog", f"the waiting line grew by {seen.growth:,.0f} a second")
     if objective_ns is not None and (seen.response_ns is None or seen.response_ns > objective_ns):
         told = "is unknown" if seen.response_ns is None else f"was {seen.response_ns / 1e6:.3g} ms"
         return Refusal("objective", f"the response time {told}, not {objective_ns / 1e6:.3g} ms")
@@ -59,6 +59,8 @@ def refusal(seen: Observation, objective_ns: float | None) -> Refusal | None:
 
 def backlog_growth(points: Sequence[tuple[float, float]]) -> float | None:
     """Messages per second by which the line surely grew: the lower end of the slope's interval.
+
+    `points`: (seconds, messages due and not answered yet).
 
     Ordinary least squares; neighbours in time are alike, so the degrees of freedom are those of the
     effective number of independent points (first-order autocorrelation; Bayley and Hammersley

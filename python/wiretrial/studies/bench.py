@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from wiretrial.engine import Engine
@@ -36,6 +37,11 @@ class Bench:
     machine: dict[str, Any]
     alone: Calibration = NOTHING
     """What the generator reaches by itself."""
+
+    @cached_property
+    def digest(self) -> str:
+        """The study's: to make it takes as long as its cases are many, and each trial tells it."""
+        return self.study.digest()
 
     @contextmanager
     def stand(self, case: Case, ready: Ready | None, seed: int = 0) -> Iterator[Stand]:

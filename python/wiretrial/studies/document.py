@@ -50,6 +50,9 @@ class Document(Part):
     duration: Nanoseconds = 5_000_000_000
     warmup: Nanoseconds = 1_000_000_000
     """No warm-up is cut beyond this; it is found from the data."""
+    priming: Nanoseconds | None = None
+    """The longest that a server which compiles itself is asked before a trial; None: as long as the
+    trial lasts."""
     generator_threads: Count = 1
     headers: dict[str, str] = Field(default_factory=dict)
     """HTTP headers of each workload that has requests."""

@@ -15,7 +15,7 @@ from wiretrial.results import offered
 from wiretrial.results.limits import Binding, Found, Level
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Interval
-from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.stats.knee import Observation, Refusal, Search, backlog_growth, refusal
 from wiretrial.stats.limit import Between, between
 from wiretrial.studies.bottleneck import SERVER_BOUND
 
@@ -172,7 +172,7 @@ def observation(trial: Trial, *, counts_failed: bool) -> Observation:
     return Observation(
         offered=offered.rate(trial),
         achieved=offered.kept_up(trial, counts_failed=counts_failed),
-        backlog=offered.backlog(trial),
+        growth=backlog_growth(offered.backlog(trial)),
         response_ns=None,
     )
 

@@ -30,13 +30,14 @@ COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
 
 
-def primed(study: Study) -> Study:
-    """The study with each case primed as its subject asks for, and no longer than it is measured.
+def primed(study: Study, most_ns: int | None = None) -> Study:
+    """The study with each case primed as its subject asks for, and no longer than `most_ns`.
 
-    Held connections are left alone: what a server keeps of a load before them would be missing from
-    the memory that they take.
+    Without that it is as long as the case is measured, at most. Held connections are left alone:
+    what a server keeps of a load before them would be missing from the memory that they take.
     """
-    return study.model_copy(update={"cases": tuple(_primed(study, case) for case in study.cases)})
+    cases = tuple(_primed(case, most_ns or study.duration_of(case)) for case in study.cases)
+    return study.model_copy(update={"cases": cases})
 
 
 def prime(
@@ -71,11 +72,11 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     )
 
 
-def _primed(study: Study, case: Case) -> Case:
+def _primed(case: Case, most_ns: int) -> Case:
     if case.url or case.own or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
-    return case.model_copy(update={"priming_ns": min(wanted_ns, study.duration_of(case))})
+    return case.model_copy(update={"priming_ns": min(wanted_ns, most_ns)})
 
 
 def _has_unique_rows(case: Case) -> bool:

@@ -7,13 +7,14 @@ stored trials alone, so a study that is resumed goes on where it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from statistics import median
 
 from wiretrial.plan import OpenLoop
-from wiretrial.results import offered
+from wiretrial.results import offered, searches
 from wiretrial.results.model import Trial
-from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.results.searches import Step
+from wiretrial.stats.knee import Observation, Refusal, Search, backlog_growth, refusal
 from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, RateFrom
 from wiretrial.traffic import loads
@@ -40,8 +41,8 @@ def below(top: float, share: float) -> float | None:
     return _rounded(top * share)
 
 
-def search(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1.0) -> Search:
-    """The search as far as these trials, in their order, have brought it.
+def search(knee: Knee, duration_ns: int, steps: Iterable[Step], each: float = 1.0) -> Search:
+    """The search as far as these steps, in their order, have brought it.
 
     It goes no lower than where trials of that length have too few replies to tell the quantile;
     `each`: so many replies there are for each message or session that is due.
@@ -53,8 +54,8 @@ def search(knee: Knee, duration_ns: int, steps: Sequence[Trial], each: float = 1
         tolerance=knee.tolerance,
         floor=floor,
     )
-    for trial in steps:
-        found.see(offered.rate(trial), refused(knee, trial) is None)
+    for one in steps:
+        found.see(one.offered, refused(knee, one) is None)
     return found
 
 
@@ -79,21 +80,17 @@ def replies_each(case: Case) -> float:
     return loads.requests_of(traffic) if traffic and not traffic.lines else 1.0
 
 
-def refused(knee: Knee, trial: Trial) -> Refusal | None:
-    """Why the rate of this trial was not sustained; None where it was."""
-    if trial.judgement.verdict == "invalid":
-        return Refusal("achieved", trial.judgement.evidence)
-    return refusal(observation(knee, trial), knee.objective)
+def step(knee: Knee, trial: Trial) -> Step:
+    """What the search needs to know of one of its trials."""
+    return searches.step(trial, knee.quantile, backlog_growth(offered.backlog(trial)))
 
 
-def observation(knee: Knee, trial: Trial) -> Observation:
-    """What the search needs to know of a trial at one rate."""
-    return Observation(
-        offered=offered.rate(trial),
-        achieved=offered.kept_up(trial),
-        backlog=offered.backlog(trial),
-        response_ns=offered.response_ns(trial, knee.quantile),
-    )
+def refused(knee: Knee, of: Step) -> Refusal | None:
+    """Why the rate of this step was not sustained; None where it was."""
+    if of.verdict == "invalid":
+        return Refusal("achieved", of.evidence)
+    seen = Observation(of.offered, of.achieved, of.growth, of.response_ns)
+    return refusal(seen, knee.objective)
 
 
 def at_rate(case: Case, rate: float) -> Case:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import gc
 import random
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,8 +23,10 @@ from wiretrial import redaction
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
+from wiretrial.results import searches
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
+from wiretrial.results.searches import Searched, Step
 from wiretrial.results.store import ResultsFolder
 from wiretrial.stats.knee import Search
 from wiretrial.studies import calibration, order, rates, starting, taught
@@ -54,7 +56,10 @@ def run(
     require(study, results.folder)
     stored = _stored(study, results)
     occasion = occasion or _last_occasion(stored) or 1
-    if _is_complete(study, stored, occasion) and starting.is_complete(study, results, occasion):
+    steps = _steps(study, stored, occasion, searches.read(results))
+    if _is_complete(study, stored, occasion, steps) and starting.is_complete(
+        study, results, occasion
+    ):
         return
     _require_secrets(study, results)
     since = psutil.boot_time() if occasion > 1 else None
@@ -70,7 +75,7 @@ def run(
     budget_ns = round(calibration.SHARE * estimate(study, occasion).total_ns)
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns, occasion)
     bench = Bench(study, engine, facts.collect(), alone)
-    yield from _Run(study, results, bench, ready, stored, occasion).stages()
+    yield from _Run(study, results, bench, ready, stored, occasion, steps).stages()
     _leave_garbage_alone()
     yield from starting.measure(study, results, engine, ready, occasion)
 
@@ -78,7 +83,9 @@ def run(
 def require_secrets(study: Study, results: ResultsFolder) -> None:
     """Refuses to go on with a study whose secrets were taken out, where a trial is missing."""
     stored = _stored(study, results)
-    if study.lacking() and not _is_complete(study, stored, _last_occasion(stored) or 1):
+    occasion = _last_occasion(stored) or 1
+    steps = _steps(study, stored, occasion, searches.read(results))
+    if study.lacking() and not _is_complete(study, stored, occasion, steps):
         _require_secrets(study, results)
 
 
@@ -131,12 +138,15 @@ class _Run:
         ready: dict[str, Ready],
         stored: list[Trial],
         occasion: int,
+        steps: Mapping[str, Sequence[Step]],
     ) -> None:
         self._study = study
         self._results = results
         self._bench = bench
         self._ready = ready
         self._trials = stored
+        self._steps = {name: list(made) for name, made in steps.items()}
+        """Of each search, on this occasion: told once, since a step's times are many."""
         self._occasion = occasion
         self._number = sum(trial.occasion == occasion for trial in stored)
         self._total = trials_wanted(study, occasion)
@@ -179,8 +189,8 @@ class _Run:
             return rates.common(
                 rate_from, (t for t in self._trials if t.occasion == self._occasion)
             )
-        _, search = _search(self._study, source, self._trials, self._occasion)
-        return None if search.confirmed is None else rates.below(search.confirmed, rate_from.share)
+        found = self._search(source).confirmed
+        return None if found is None else rates.below(found, rate_from.share)
 
     def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
         wanted = list(self._wanted(cases))
@@ -206,7 +216,7 @@ class _Run:
         for turn in range(MOST_STEPS):
             steps: list[tuple[Case, float]] = []
             for case in cases:
-                made, rate = _next_step(self._study, case, self._trials, self._occasion)
+                made, rate = len(self._made(case)), self._search(case).next_rate()
                 if rate is not None and made <= turn and case.scenario.name not in given_up:
                     steps.append((case, rate))
             seed = random.Random(f"{self._study.seed}/search/{turn}").getrandbits(32)
@@ -219,6 +229,12 @@ class _Run:
                 yield from self._one(step, slot)
                 if len(self._trials) == before:
                     given_up.add(case.scenario.name)
+
+    def _search(self, case: Case) -> Search:
+        return _search(self._study, case, self._made(case))
+
+    def _made(self, case: Case) -> Sequence[Step]:
+        return self._steps.get(case.scenario.name, ())
 
     def _one(self, case: Case, slot: Slot) -> Generator[Event, None, None]:
         number = self._next_number()
@@ -273,6 +289,8 @@ class _Run:
     def _kept(self, trial: Trial, number: int) -> TrialDone:
         self._results.add(trial)
         self._trials.append(trial)
+        if (name := trial.scenario.search) and (knee := self._study.case(name).knee):
+            self._steps.setdefault(name, []).append(rates.step(knee, trial))
         return TrialDone(trial=trial, number=number, total=self._total)
 
     def _measure(self, case: Case, slot: Slot) -> Generator[Event, None, Trial]:
@@ -319,29 +337,41 @@ def _first_block(stored: Sequence[Trial], occasion: int) -> int:
     return max((trial.block + 1 for trial in stored if trial.occasion < occasion), default=0)
 
 
-def _next_step(
-    study: Study, case: Case, stored: Sequence[Trial], occasion: int
-) -> tuple[int, float | None]:
-    """How many steps a search has made, and at which rate the next one is; None: it has ended."""
-    made, search = _search(study, case, stored, occasion)
-    return made, search.next_rate()
+def _steps(
+    study: Study, stored: Sequence[Trial], occasion: int, kept: Sequence[Searched]
+) -> dict[str, list[Step]]:
+    """What each search has made on an occasion, by scenario.
+
+    `kept`: searches that are on record, of which not all trials have to be stored.
+    """
+    found = {row.scenario: list(row.steps) for row in kept if row.occasion == occasion}
+    asked = {
+        case.scenario.name: case.knee
+        for case in study.cases
+        if case.knee and case.scenario.name not in found
+    }
+    for trial in stored:
+        name = trial.scenario.search
+        if trial.occasion == occasion and name and (knee := asked.get(name)):
+            found.setdefault(name, []).append(rates.step(knee, trial))
+    return found
 
 
-def _search(study: Study, case: Case, stored: Sequence[Trial], occasion: int) -> tuple[int, Search]:
-    """The case's search on an occasion, and how many steps it has made."""
+def _search(study: Study, case: Case, made: Iterable[Step]) -> Search:
+    """The case's search, as far as these steps have brought it."""
     assert case.knee is not None
-    name = case.scenario.name
-    made = [t for t in stored if t.scenario.search == name and t.occasion == occasion]
-    each = rates.replies_each(case)
-    return len(made), rates.search(case.knee, study.duration_of(case), made, each)
+    return rates.search(case.knee, study.duration_of(case), made, rates.replies_each(case))
 
 
-def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:
+def _is_complete(
+    study: Study, stored: Sequence[Trial], occasion: int, steps: Mapping[str, Sequence[Step]]
+) -> bool:
     timed = (*study.stage(1), *study.stage(2), *study.stage(4))
+    if any(_missing(study, timed, stored, occasion)):
+        return False
     searched = (case for case in study.stage(3) if case.is_of(occasion))
-    searches = (_next_step(study, case, stored, occasion) for case in searched)
-    is_missing = any(_missing(study, timed, stored, occasion))
-    return not is_missing and all(rate is None for _, rate in searches)
+    found = (_search(study, case, steps.get(case.scenario.name, ())) for case in searched)
+    return all(search.next_rate() is None for search in found)
 
 
 def _stored(study: Study, results: ResultsFolder) -> list[Trial]:

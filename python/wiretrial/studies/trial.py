@@ -51,7 +51,7 @@ def recorded(stand: Stand, slot: Slot, ran: Sent, case: Case | None = None) -> T
         (case or stand.case).scenario,
         bench.study.name,
         {**bench.machine, **apart, **pacing},
-        study_digest=bench.study.digest(),
+        study_digest=bench.digest,
         slot=slot,
         labels=bench.study.labels,
     )
