@@ -21,8 +21,8 @@ def test_twenty_servers_are_asked_in_four_sizes_below_and_at_their_tops(study: S
         tops = [case for case in cases if case.scenario.level_of is None]
         assert all(case.knee and case.knee.objective == 20_000_000 for case in tops)
         shares = [case.rate_from.share for case in cases if case.rate_from]
-        assert set(shares) == {0.15, 0.3, 0.45, 0.6}
-        assert len(shares) == 4 * len(tops)
+        assert set(shares) == {0.03, 0.15, 0.3, 0.45, 0.6}
+        assert len(shares) == 5 * len(tops)
     assert len({case.scenario.subject for case in of(study, SIZED[0])}) == 20
     assert len({case.scenario.subject for case in of(study, SIZED[1])}) == 20
 

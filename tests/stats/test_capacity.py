@@ -22,7 +22,7 @@ def test_a_linear_server_is_predicted_exactly() -> None:
     assert found.rate == pytest.approx(10_000)
     assert found.low == pytest.approx(10_000)
     assert found.high == pytest.approx(10_000)
-    assert found.cost == pytest.approx(95e-6)
+    assert found.curve.cost(1.0) == pytest.approx(95e-6)
     assert found.error(10_000) == pytest.approx(0)
     assert not found.is_extrapolated
 
@@ -38,7 +38,7 @@ def test_a_server_with_contention_is_predicted_too_high_by_what_it_costs_more_at
     # 2,000, 4,000 and 6,000 is that at 4,000.
     assert found.rate == pytest.approx(1 / (cost * (1 + grown * 4_000)))
     assert found.error(top) == pytest.approx(1.2 / 1.08 - 1)
-    assert found.base == 0
+    assert found.curve.base == 0
 
 
 def test_a_server_that_is_throttled_in_periods_is_told_by_its_limit() -> None:
@@ -110,4 +110,4 @@ def test_the_line_is_that_of_an_advice() -> None:
     cpus = [0.05 + 95e-6 * rate + 0.001 * (place % 3) for place, rate in enumerate(rates)]
     line = utilisation.fit(rates, cpus)
     found = capacity.predicted(rates, cpus, 1.0)
-    assert found.rate == line.full(1.0)
+    assert found.rate == pytest.approx(line.full(1.0))

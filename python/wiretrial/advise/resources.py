@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from wiretrial.errors import MeasurementInvalid
 from wiretrial.results.advice import Check
 from wiretrial.results.limits import Level, Resource
-from wiretrial.stats import utilisation
-from wiretrial.stats.utilisation import Line
+from wiretrial.stats import busy, utilisation
+from wiretrial.stats.utilisation import FURTHEST, Line
 
 ROUNDING = 1e-9
 LOWER = 0.6
@@ -73,14 +73,15 @@ def check(levels: Sequence[Level], name: str, capacity: float) -> Check | None:
     highest = max(points, default=0.0)
     if not points or highest in lower:
         return None
+    rates, cpus = list(lower), list(lower.values())
     try:
-        line = utilisation.fit(list(lower), list(lower.values()))
+        utilisation.require(rates, cpus)
+        curve = busy.fit(rates, cpus)
     except ValueError:
         return None
-    predicted = line.at(highest)
-    if predicted is None:
+    if highest > FURTHEST * max(rates):
         return None
-    return Check(name=name, rate=highest, predicted=predicted, measured=points[highest])
+    return Check(name=name, rate=highest, predicted=curve.at(highest), measured=points[highest])
 
 
 def _known(levels: Sequence[Level]) -> Iterator[Known]:

@@ -32,11 +32,11 @@ OF_MEDIAN = 1.57
 """The median of normal values scatters like the mean of so many fewer (pi / 2; of few, less)."""
 CAUSES: Mapping[Cause, str] = {
     "idle": "less than 90 % of its CPU time was used at the top, so that something else bound it:"
-    " the line expects that all of it can be used",
-    "cheaper": "a message takes less CPU at the top than below, because more of them are handled"
-    " at a time: the line predicts too little",
-    "dearer": "a message takes more CPU at the top than below (contention, queues, the limit"
-    " itself): the line predicts too much",
+    " the prediction expects that all of it can be used",
+    "cheaper": "a message takes less CPU at the top than the levels told, because more of them are"
+    " handled at a time: too little is predicted",
+    "dearer": "a message takes more CPU at the top than the levels told (contention, queues, the"
+    " limit itself): too much is predicted",
     "scatter": "the levels or the tops scatter by as much",
 }
 NO_LEVELS = "its levels are too few or too much alike to predict from"
@@ -62,7 +62,8 @@ class Capacity:
     busy: float | None
     """Share of its CPU time that it used at the top."""
     change: float | None
-    """By which share a message costs more at the top than at the highest level below."""
+    """By which share a message costs more at the top than at the highest level below, beyond what
+    the levels told of that."""
     throttled: float | None
     """Share of the periods at the top in which its limit held it; None: it has no such limit."""
     refused: float | None = None
@@ -266,6 +267,7 @@ def _capacity(
     is_bound = _is_bound(usable) if knee is None else knee.at_least
     busy = [found for run in usable if (found := _busy(run)) is not None]
     known = [run for run in below if run.is_usable and _rate(run) and _busy(run)]
+    predicted = _predicted(known, cpus, tops) if rates else None
     return Capacity(
         scenario=name,
         label=scenario.label or name,
@@ -275,9 +277,9 @@ def _capacity(
         is_of_sessions=runs[0].session_rate is not None,
         measured=replace(measured, bound="at least") if measured and is_bound else measured,
         is_bound=is_bound,
-        predicted=_predicted(known, cpus, tops) if rates else None,
+        predicted=predicted,
         busy=median(busy) / cpus if busy else None,
-        change=_change(usable, known),
+        change=_change(usable, known, predicted) if predicted else None,
         throttled=_throttled(usable),
         refused=knee.refused.offered if knee and knee.refused else None,
         goal=knee.objective.words if knee else None,
@@ -315,15 +317,26 @@ def _cost(run: Measured) -> float | None:
     return busy / rate if rate and busy else None
 
 
-def _change(tops: Sequence[Measured], below: Sequence[Measured]) -> float | None:
+def _change(
+    tops: Sequence[Measured], below: Sequence[Measured], predicted: Prediction
+) -> float | None:
     rates = [_rate(run) or 0.0 for run in below]
     # The highest level, which all of its trials reached about.
     highest = [run for run, rate in zip(below, rates, strict=True) if rate > 0.95 * max(rates)]
-    at_top = [cost for run in tops if (cost := _cost(run))]
-    at_highest = [cost for run in highest if (cost := _cost(run))]
-    if not at_top or not at_highest:
+    ends = [[run for run in runs if _cost(run)] for runs in (tops, highest)]
+    if not all(ends):
         return None
-    return median(at_top) / median(at_highest) - 1
+    top, lower = (median(_cost(run) or 0.0 for run in runs) for runs in ends)
+    told, told_lower = (
+        _told_cost(predicted, median(_busy(run) or 0.0 for run in runs)) for runs in ends
+    )
+    return top / lower * told_lower / told - 1 if told and told_lower else None
+
+
+def _told_cost(predicted: Prediction, cpus: float) -> float | None:
+    """What a message takes where so many CPUs are busy, by the levels, with the part at rest."""
+    rate = predicted.curve.rate(cpus)
+    return cpus / rate if rate else None
 
 
 def _cpus(trial: Trial) -> float:

@@ -1,10 +1,10 @@
 """What a server is going to carry, from how busy lower levels keep it: with an interval.
 
-Pure. The straight line of `utilisation` says how many CPUs a rate keeps busy; the capacity is where
-that is all that the server has. The interval is that of inverse prediction (Fieller, "Some Problems
-in Interval Estimation", 1954; Draper and Smith, "Applied Regression Analysis", section 3.2): the
-rates at which the mean of some further trials could be there by the line's error and the trials'
-own scatter together. It knows nothing of what the line leaves out, such as contention.
+Pure. The curve of `busy` says how many CPUs a rate keeps busy; the capacity is where that is all
+that the server has. The interval is that of inverse prediction (Fieller, "Some Problems in Interval
+Estimation", 1954; Draper and Smith, "Applied Regression Analysis", section 3.2): the rates at which
+the mean of some further trials could be there by the curve's error and the trials' own scatter
+together. It knows nothing of what the curve leaves out, such as contention.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiretrial.stats import student, utilisation
+from wiretrial.stats import busy, student, utilisation
+from wiretrial.stats.busy import Busy
 from wiretrial.stats.utilisation import CONFIDENCE, FURTHEST
 
 
@@ -25,10 +26,8 @@ class Prediction:
     low: float
     high: float
     """Ends of its 95 % interval; infinite where the levels bound it on one side only."""
-    cost: float
-    """CPU seconds that one more message takes, by the line."""
-    base: float
-    """CPUs busy at rest."""
+    curve: Busy
+    """That of the levels."""
     furthest: float
     """The highest rate that was measured for it."""
 
@@ -53,50 +52,33 @@ def predicted(
 
     Raises ValueError where the levels are too few, too close together, or cost nothing.
     """
-    line = utilisation.fit(rates, cpus)
-    if line.slope <= 0 or limit <= line.base:
+    utilisation.require(rates, cpus)
+    curve = busy.fit(rates, cpus)
+    rate = curve.rate(limit)
+    if rate is None:
         raise ValueError("the levels do not tell what a message takes")
-    rate = (limit - line.base) / line.slope
-    low, high = _interval(rates, cpus, line, limit, trials)
-    return Prediction(rate, low, high, line.slope, line.base, line.highest)
+    low, high = _interval(curve, limit, trials)
+    return Prediction(rate, low, high, curve, max(rates))
 
 
-def _interval(
-    rates: Sequence[float],
-    cpus: Sequence[float],
-    line: utilisation.Line,
-    limit: float,
-    trials: float,
-) -> tuple[float, float]:
-    """All rates x at which (limit - base - slope x)^2 <= t^2 (the line's variance there + scatter).
+def _interval(curve: Busy, limit: float, trials: float) -> tuple[float, float]:
+    """All rates x at which (limit - base - cost x)^2 <= t^2 (the curve's variance there + scatter).
 
     Each level weighs as one over the square of its rate, as in the fit: the scatter grows with x.
     """
-    is_through_nothing = line.base == 0
-    count = len(rates)
-    degrees = count - (1 if is_through_nothing else 2)
-    squares = sum(
-        ((busy - line.base) / rate - line.slope) ** 2
-        for rate, busy in zip(rates, cpus, strict=True)
+    square_of = curve.scatter**2
+    of_base = square_of * curve.inverse[0][0]
+    of_both = square_of * (curve.inverse[0][1] - limit * curve.inverse[0][2])
+    of_cost = square_of * (
+        curve.inverse[1][1] - 2 * limit * curve.inverse[1][2] + limit**2 * curve.inverse[2][2]
     )
-    scatter = squares / degrees
-    # Of 1, 1/x and 1/x^2: the normal equations of y/x = base/x + slope.
-    ones, firsts = float(count), sum(1 / rate for rate in rates)
-    seconds = sum(1 / rate**2 for rate in rates)
-    if is_through_nothing:
-        of_base, of_both, of_slope = 0.0, 0.0, scatter / ones
-    else:
-        determinant = seconds * ones - firsts**2
-        of_base = scatter * ones / determinant
-        of_both = -scatter * firsts / determinant
-        of_slope = scatter * seconds / determinant
-    reach = student.quantile((1 + CONFIDENCE) / 2, degrees) ** 2
-    left = limit - line.base
-    square = line.slope**2 - reach * (of_slope + scatter / trials)
-    half = line.slope * left + reach * of_both
+    reach = student.quantile((1 + CONFIDENCE) / 2, curve.degrees) ** 2
+    cost, left = curve.cost(limit), limit - curve.base
+    square = cost**2 - reach * (of_cost + square_of / trials)
+    half = cost * left + reach * of_both
     rest = left**2 - reach * of_base
     root = math.sqrt(max(half**2 - square * rest, 0.0))
     if square <= 0:
-        # No slope is told apart from none: only the lower end is known.
+        # No cost is told apart from none: only the lower end is known.
         return (max(rest / (half + root), 0.0) if half + root > 0 else 0.0), math.inf
     return max((half - root) / square, 0.0), (half + root) / square

@@ -52,12 +52,7 @@ class Line:
 
 def fit(rates: Sequence[float], cpus: Sequence[float]) -> Line:
     """The line through levels. Raises ValueError where they are too few, or too close together."""
-    if len(rates) != len(cpus):
-        raise ValueError("each level needs the CPUs that it kept busy")
-    if len(rates) < FEWEST:
-        raise ValueError(f"{FEWEST} levels at least tell what a message takes")
-    if min(rates) <= 0 or max(rates) < SPREAD * min(rates):
-        raise ValueError("the levels are too close to each other to tell what a message takes")
+    require(rates, cpus)
     import numpy as np
 
     x, y = np.asarray(rates, dtype=float), np.asarray(cpus, dtype=float)
@@ -84,3 +79,13 @@ def fit(rates: Sequence[float], cpus: Sequence[float]) -> Line:
         lowest=float(x.min()),
         highest=float(x.max()),
     )
+
+
+def require(rates: Sequence[float], cpus: Sequence[float]) -> None:
+    """Raises ValueError where levels are too few, or too close together, to fit anything to."""
+    if len(rates) != len(cpus):
+        raise ValueError("each level needs the CPUs that it kept busy")
+    if len(rates) < FEWEST:
+        raise ValueError(f"{FEWEST} levels at least tell what a message takes")
+    if min(rates) <= 0 or max(rates) < SPREAD * min(rates):
+        raise ValueError("the levels are too close to each other to tell what a message takes")

@@ -27,12 +27,12 @@ from wiretrial.report.capacities import Capacity, Errors
 
 TITLE = "How big a machine: predicted and measured"
 KEY = (
-    "Predicted: the rate at which all CPU time of the size is used, by a straight line through"
-    " levels at shares of what was measured, with the 95 % interval in which the measured should"
-    " lie. Measured: {}. Used: the"
-    " share of its CPU time that the server used there. Dearer: how much more CPU a message took"
-    " there than at the highest level below. Held back: the share of the limit's periods in which"
-    " the server waited for the next. Who has no row stands under “Not measured”, with the reason."
+    "Predicted: the rate at which all CPU time of the size is used, by a curve through levels at"
+    " shares of what was measured, with the 95 % interval in which the measured should lie."
+    " Measured: {}. Used: the share of its CPU time that the server used there. Dearer: how much"
+    " more CPU a message took there than at the highest level below, beyond what the curve has."
+    " Held back: the share of the limit's periods in which the server waited for the next. Who has"
+    " no row stands under “Not measured”, with the reason."
 )
 IN_A_LOOP = "the median over trials of a closed loop, with its 95 % interval"
 BY_A_SEARCH = (
