@@ -7,6 +7,7 @@ own top: so an advice is made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -78,10 +79,15 @@ class Capacity:
 
     @property
     def error(self) -> float | None:
-        """How far the prediction is off, as a share of what was measured."""
+        """How far the prediction is off, as a share of what was measured.
+
+        Of a search that is the geometric middle of the rate that was sustained and the one that was
+        refused: where exactly it lies between those two, the search did not ask.
+        """
         if not self.is_told or self.predicted is None or self.measured is None:
             return None
-        return self.predicted.error(self.measured.median)
+        sustained = self.measured.median
+        return self.predicted.error(math.sqrt(sustained * (self.refused or sustained)))
 
     @property
     def is_held(self) -> bool:
@@ -91,7 +97,6 @@ class Capacity:
         measured = _middle(self.measured)
         if self.refused is None:
             return self.predicted.holds(measured)
-        # Where exactly it lies between those two, the search did not ask.
         return self.predicted.low < self.refused and measured <= self.predicted.high
 
     @property

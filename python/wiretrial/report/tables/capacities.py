@@ -36,8 +36,8 @@ KEY = (
 )
 IN_A_LOOP = "the median over trials of a closed loop, with its 95 % interval"
 BY_A_SEARCH = (
-    "the highest rate with {}, found by a search, and the lowest rate that it refused: the interval"
-    " holds where it reaches between the two"
+    "the highest rate with {}, found by a search, and the lowest rate that it refused: the error is"
+    " against their geometric middle, and the interval holds where it reaches between the two"
 )
 ERRORS_KEY = (
     "Size of the error: without its sign. Middle error: its median with its sign, below 0 where too"
