@@ -163,17 +163,22 @@ class _Run:
     def _decided(self, cases: Sequence[Case]) -> Iterator[Event]:
         """Those whose rate others have decided by now."""
         settled: list[Case] = []
+        without: dict[str, list[Case]] = {}
         for case in cases:
             rate = self._rate_of(case)
             if rate is None:
-                yield Unavailable(
-                    case.scenario.subject,
-                    f"{case.scenario.name} has no rate: none of the scenarios that decide it was"
-                    " measured",
-                    (case.scenario.name,),
-                )
+                own = case.scenario
+                without.setdefault(own.level_of or own.name, []).append(case)
             else:
                 settled.append(rates.at_rate(case, rate))
+        for name, some in without.items():
+            is_top = some[0].scenario.level_of is not None
+            what = f"shares of what {name} carries have" if is_top else f"{name} has"
+            yield Unavailable(
+                some[0].scenario.subject,
+                f"{what} no rate: none of the scenarios that decide it was measured",
+                tuple(case.scenario.name for case in some),
+            )
         yield from self._blocks(settled)
 
     def _rate_of(self, case: Case) -> float | None:
