@@ -164,7 +164,8 @@ class _Run:
         """Those whose rate others have decided by now."""
         settled: list[Case] = []
         without: dict[str, list[Case]] = {}
-        for case in cases:
+        # Of what can't be measured here it is told already.
+        for case in filter(self._can_run, cases):
             rate = self._rate_of(case)
             if rate is None:
                 own = case.scenario
