@@ -73,13 +73,11 @@ def check(levels: Sequence[Level], name: str, capacity: float) -> Check | None:
     highest = max(points, default=0.0)
     if not points or highest in lower:
         return None
-    rates, cpus = list(lower), list(lower.values())
     try:
-        utilisation.require(rates, cpus)
-        curve = busy.fit(rates, cpus)
+        curve = busy.fit(list(lower), list(lower.values()))
     except ValueError:
         return None
-    if highest > FURTHEST * max(rates):
+    if highest > FURTHEST * max(lower):
         return None
     return Check(name=name, rate=highest, predicted=curve.at(highest), measured=points[highest])
 

@@ -27,7 +27,6 @@ OUTLINES = (outlined.PICTURES, outlined.FIGURES)
 TRIES = 2 * len(INTERVALS) + len(OUTLINES)
 """So many sizes are tried at most; each takes as long as the whole file."""
 
-
 _Place = tuple[str | None, int]
 """A search on one of its occasions."""
 
@@ -73,9 +72,10 @@ def smaller(
     trials = results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
-    before, wanted = searches.read(results), objectives or {}
-    ended = _ended(trials, wanted, before)
-    rows = tuple(row for row in knees.searched(trials, wanted, before) if row.place in ended)
+    wanted = objectives or {}
+    asked = knees.searched(trials, wanted, searches.read(results))
+    ended = _ended(trials, wanted, asked)
+    rows = tuple(row for row in asked if row.place in ended)
     whole = [merged.of(trial) for trial in trials]
     telling = [trial for trial in whole if _tells(trial, ended)]
     fewer: list[Trial] = []
@@ -96,7 +96,7 @@ def packed(results: ResultsFolder, tried: Tried) -> bytes:
 
 
 def _ended(
-    trials: Sequence[Trial], objectives: Mapping[str, Objective], before: Sequence[Searched]
+    trials: Sequence[Trial], objectives: Mapping[str, Objective], asked: Sequence[Searched]
 ) -> dict[_Place, str]:
     """The searches that need no further trial, each with the name of the one that tells the most.
 
@@ -104,7 +104,7 @@ def _ended(
     """
     found = {
         (own.name, own.occasion): own.sustained
-        for knee in knees.knees(trials, objectives, dict.fromkeys(objectives, 0), before)
+        for knee in knees.knees(trials, objectives, dict.fromkeys(objectives, 0), asked)
         for own in knee.each
         if own.has_ended
     }

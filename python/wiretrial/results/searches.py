@@ -67,10 +67,9 @@ def step(trial: Trial, quantile: float, growth: float | None) -> Step:
 
 
 def keep(results: ResultsFolder, found: Iterable[Searched]) -> None:
-    """Adds to the list, or replaces what it holds of the same searches; nothing makes no file."""
-    rows = {row.place: row for row in (*read(results), *found)}
-    if rows:
-        results.write(FILE, _LIST.dump_json(tuple(rows.values()), indent=1))
+    """Writes the list, where there is any; those of later occasions have their trials."""
+    if rows := tuple(found):
+        results.write(FILE, _LIST.dump_json(rows, indent=1))
 
 
 def read(results: ResultsFolder) -> tuple[Searched, ...]:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
+from wiretrial.stats import utilisation
+
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
@@ -60,11 +62,13 @@ class Busy:
 
 
 def fit(rates: Sequence[float], cpus: Sequence[float]) -> Busy:
-    """The curve through levels of positive rates, at least three.
+    """The curve through levels.
 
     Least squares of a level's CPU time per message, which scatters alike at all levels. Nothing is
-    negative: what would be is left out. Raises ValueError where a message takes nothing.
+    negative: what would be is left out. Raises ValueError where the levels are too few, too close
+    together, or a message takes nothing.
     """
+    utilisation.require(rates, cpus)
     import numpy as np
 
     x, y = np.asarray(rates, dtype=float), np.asarray(cpus, dtype=float)

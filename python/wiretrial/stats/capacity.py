@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiretrial.stats import busy, student, utilisation
+from wiretrial.stats import busy, student
 from wiretrial.stats.busy import Busy
 from wiretrial.stats.utilisation import CONFIDENCE, FURTHEST
 
@@ -52,7 +52,6 @@ def predicted(
 
     Raises ValueError where the levels are too few, too close together, or cost nothing.
     """
-    utilisation.require(rates, cpus)
     curve = busy.fit(rates, cpus)
     rate = curve.rate(limit)
     if rate is None:

@@ -36,7 +36,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     time = units.fitting(units.TIMES, times)
     rate = units.fitting(units.rates(knees[0].what), (step.offered for step in known))
     rows = [row for knee in knees for row in _rows(knee, time, rate)]
-    searches = [search for knee in knees for search in knee.occasions or (knee,)]
+    searches = [search for knee in knees for search in knee.each]
     paths = [_line(search, time, rate) for search in searches]
     medians = sorted(chain.from_iterable(paths), key=itemgetter("x"))
     rings = sorted(_rings(searches, time, rate), key=itemgetter("x"))
