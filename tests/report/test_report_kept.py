@@ -118,7 +118,7 @@ def test_where_there_is_little_room_fewer_intervals_are_kept(
     fewer, whole = kept.read(path).trials[0], kept.read(file).trials[0]
     assert len(fewer.intervals) < len(whole.intervals)
     tries: list[int] = []
-    with pytest.raises(StoreError, match=r"35 trials take .* bytes, more than 1,000"):
+    with pytest.raises(StoreError, match=r"35 trials take more than 1,000 bytes"):
         kept_trials.pack(results, most_bytes=1000, told=tries.append)
     assert tries == [1, 2, 3, 4, 5, 6, 7]
 

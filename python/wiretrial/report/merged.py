@@ -5,6 +5,7 @@ Knows which intervals count; must not know where the trial goes.
 
 from __future__ import annotations
 
+from wiretrial.report import timings
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr
 from wiretrial.results.model import Trial
@@ -17,18 +18,13 @@ def of(trial: Trial) -> Trial:
     """
     measured = Measured(trial)
     parts = ((), ()) if measured.uses_totals else (measured.counted, measured.late)
-    kept = {
-        part[0].index: hdr.merge_named(interval.histograms for interval in part)
-        for part in parts
-        if part
-    }
+    kept = {part[0].index: hdr.merge_named(map(timings.of, part)) for part in parts if part}
     intervals = tuple(
-        interval.model_copy(update={"histograms": kept.get(interval.index, {})})
-        for interval in trial.intervals
+        timings.put(interval, kept.get(interval.index, {})) for interval in trial.intervals
     )
     if measured.uses_totals:
         return trial.model_copy(update={"intervals": intervals})
     told = {name for histograms in kept.values() for name in histograms}
-    rest = {n: text for n, text in trial.summary.histograms.items() if n not in told}
-    summary = trial.summary.model_copy(update={"histograms": rest})
+    whole = timings.of(trial.summary)
+    summary = timings.put(trial.summary, {n: whole[n] for n in whole if n not in told})
     return trial.model_copy(update={"intervals": intervals, "summary": summary})

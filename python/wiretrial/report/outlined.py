@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wiretrial.report import curves
+from wiretrial.report import curves, timings
 from wiretrial.results import hdr, outline
 from wiretrial.results.model import Trial
 
@@ -21,13 +21,10 @@ PICTURES = (*FIGURES, *curves.QUANTILES)
 def of(trial: Trial, shares: Sequence[float]) -> Trial:
     """The trial with outlines that are exact at these quantiles: of each part of the run that has
     histograms, and of all of them together (the window, and the replies that came late)."""
-    of_intervals = _outlines([interval.histograms for interval in trial.intervals], shares)
-    intervals = tuple(
-        interval.model_copy(update={"histograms": histograms})
-        for interval, histograms in zip(trial.intervals, of_intervals, strict=True)
-    )
-    (of_run,) = _outlines([trial.summary.histograms], shares)
-    summary = trial.summary.model_copy(update={"histograms": of_run})
+    of_intervals = _outlines([timings.of(interval) for interval in trial.intervals], shares)
+    intervals = tuple(map(timings.put, trial.intervals, of_intervals))
+    (of_run,) = _outlines([timings.of(trial.summary)], shares)
+    summary = timings.put(trial.summary, of_run)
     return trial.model_copy(update={"intervals": intervals, "summary": summary})
 
 
