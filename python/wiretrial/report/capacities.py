@@ -40,7 +40,7 @@ CAUSES: Mapping[Cause, str] = {
     " limit itself): too much is predicted",
     "scatter": "the levels or the tops scatter by as much",
 }
-NO_LEVELS = "its levels are too few or too much alike to predict from"
+NO_LEVELS = "the levels are too few or too much alike to predict from"
 NO_TOP = "no usable trial at the top"
 BOUND = "the load generator saturated first: the measured is a lower bound"
 
@@ -205,8 +205,12 @@ def sentences(found: Sequence[Capacity]) -> tuple[str, ...]:
     )
     bound = sum(one.is_bound for one in found)
     are = "is a lower bound" if bound == 1 else "are lower bounds"
-    left = f" {bound} more {are}, because the load generator saturated first."
-    return (first + (left if bound else ""), *_worse(found))
+    if bound:
+        first += f" {bound} more {are}, because the load generator saturated first."
+    if alike := sum(one.why_untold == NO_LEVELS for one in found):
+        have = "has" if alike == 1 else "have"
+        first += f" {alike} more {have} no prediction: {NO_LEVELS}."
+    return (first, *_worse(found))
 
 
 def by_cause(found: Iterable[Capacity]) -> dict[Cause, list[Capacity]]:

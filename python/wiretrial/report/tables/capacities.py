@@ -80,7 +80,7 @@ def distribution(told: Sequence[Errors]) -> Table:
     columns = (
         *words(""),
         Column("Predicted"),
-        *figures("Size of the error,\nmedian, %", "Nine in ten\nwithin, %"),
+        *figures("Size of the error\nmedian, %", "Nine in ten within\n%"),
         Column("Middle error\n%", is_spare=True),
         *figures("Within 10 %\n% of them", "Interval holds\n% of them"),
     )
