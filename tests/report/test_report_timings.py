@@ -58,7 +58,8 @@ def test_routes_and_flows_that_are_kept_tell_the_same(whole: Trial, share: float
     assert sum(any(" " in name for name in timings.of(one)) for one in joined.intervals) <= 2
     before, after = Measured(whole).routed, Measured(small).routed
     for one, kept in zip(before.routes, after.routes, strict=True):
-        assert (one.ok, one.errors, one.rate) == (kept.ok, kept.errors, pytest.approx(kept.rate))
+        assert (one.ok, one.errors) == (kept.ok, kept.errors)
+        assert one.rate == pytest.approx(kept.rate)
         assert one.times.count == kept.times.count
         assert one.times.quantile(share) == kept.times.quantile(share)
     for flow, drawn in zip(before.flows, after.flows, strict=True):
