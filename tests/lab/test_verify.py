@@ -306,7 +306,7 @@ def test_a_limit_that_is_written_down_may_fail_and_keeps_out_what_needs_it(
     assert outcome.known == "its tracker says so"
     assert found.problems(subject) == []
 
-    def refusal(size: int) -> str | None:
+    def refusal(size: int, contract: str = "ws-echo") -> str | None:
         load, payload = Load(connections=8), SequencePayload(bytes=size)
         return admission.refusal(
             case(
@@ -314,7 +314,7 @@ def test_a_limit_that_is_written_down_may_fail_and_keeps_out_what_needs_it(
                 subject=str(tmp_path),
                 configuration="default",
                 protocol="ws",
-                contract="ws-echo",
+                contract=contract,
                 payload=payload,
                 load=load,
                 workload="-",
@@ -326,6 +326,9 @@ def test_a_limit_that_is_written_down_may_fail_and_keeps_out_what_needs_it(
     assert refusal(65_537) == (
         "echo is not measured: it needs parts of ws-echo over ws that"
         f" {tmp_path} (default) does not keep (large: its tracker says so)"
+    )
+    assert refusal(64, "ws-broadcast") == (
+        f"echo is not measured: {tmp_path} does not claim ws-broadcast over ws"
     )
 
 

@@ -36,6 +36,11 @@ def refusal(case: Case, found: Verification) -> str | None:
     if not lacking:
         return None
     who, configuration = case.answering
+    if not found.covers(case.contract, case.spoken):
+        return (
+            f"{case.scenario.name} is not measured: {who} does not claim {case.contract} over"
+            f" {case.spoken}"
+        )
     reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
     return (
         f"{case.scenario.name} is not measured: it needs parts of {case.contract} over"

@@ -78,6 +78,10 @@ class Verification(BaseModel):
         """The parts that do not hold, known or not."""
         return [outcome for outcome in self.outcomes if outcome.problem]
 
+    def covers(self, contract: ContractName | None, protocol: Protocol) -> bool:
+        """Whether anything of that was looked at: it is, where the subject claims it."""
+        return any((one.contract, one.protocol) == (contract, protocol) for one in self.outcomes)
+
     def missing(
         self,
         contract: ContractName | None,
