@@ -306,7 +306,7 @@ def test_a_limit_that_is_written_down_may_fail_and_keeps_out_what_needs_it(
     assert outcome.known == "its tracker says so"
     assert found.problems(subject) == []
 
-    def refusal(size: int, contract: str = "ws-echo") -> str | None:
+    def refusal(size: int, contract: ContractName = "ws-echo") -> str | None:
         load, payload = Load(connections=8), SequencePayload(bytes=size)
         return admission.refusal(
             case(
