@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.report.synthetic import DEMO, ORDER, demo_trials
+from wiretrial.report import carried as carrying
 from wiretrial.report import figure_words, html, metrics, palette
 from wiretrial.report.families import unit_of
 from wiretrial.report.model import ReportModel, build
@@ -146,6 +147,18 @@ def test_many_trials_are_inside_with_merged_histograms_that_say_the_same(
     again = build(inside, question="Q?", title="T", command="again", order=ORDER)
     for old, new in zip(report.scenarios, again.scenarios, strict=True):
         assert (old.name, old.estimates, old.curve) == (new.name, new.estimates, new.curve)
+
+
+def test_where_these_are_too_much_outlines_are_inside_and_say_the_same(
+    report: ReportModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carrying, "MOST_MERGED", 1000)
+    source = html.render(report)
+    assert 'data-histograms="outlined"' in source
+    assert "the outlines of the histograms of their windows" in Page(source).text
+    again = build(carried(source), question="Q?", title="T", command="again", order=ORDER)
+    for old, new in zip(report.scenarios, again.scenarios, strict=True):
+        assert (old.name, old.curve) == (new.name, new.curve)
 
 
 def test_the_dark_turns_every_ink(source: str) -> None:

@@ -9,15 +9,21 @@ import base64
 import lzma
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 
-from wiretrial.report import merged
+from wiretrial.report import coarse, merged, outlined, sampled
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
 
+Histograms = Literal["all", "merged", "outlined"]
+"""Each interval's own; one per metric and window; those in outline, of the fewest intervals."""
+
 MOST_WHOLE = 192 * 1024
 """Packed bytes up to which a page carries each interval's own histograms."""
+MOST_MERGED = 4 * 1024 * 1024
+"""And up to which it carries each window's: a browser takes long to open tens of megabytes."""
 
 
 def raw_data(carried: Carried, document: str) -> Markup:
@@ -26,25 +32,36 @@ def raw_data(carried: Carried, document: str) -> Markup:
     return study_data(document) + Markup(
         '<script type="application/xz;base64" id="trials" data-count="{}" data-histograms="{}">'
         "{}</script>"
-    ).format(carried.count, "merged" if carried.is_merged else "all", Markup(packed))
+    ).format(carried.count, carried.histograms, Markup(packed))
 
 
 @dataclass(frozen=True)
 class Carried:
-    """The trials inside the page. `is_merged`: one histogram per metric and window."""
+    """The trials inside the page, and what of their histograms."""
 
     packed: bytes
     count: int
-    is_merged: bool
+    histograms: Histograms
 
 
 def carry(model: ReportModel) -> Carried:
-    """All trials whole, or with their intervals' histograms merged where that would be too much."""
-    packed = _packed(model.trials)
-    is_merged = len(packed) > MOST_WHOLE
-    if is_merged:
-        packed = _packed([merged.of(trial) for trial in model.trials])
-    return Carried(packed, len(model.trials), is_merged)
+    """All trials, with as much of their histograms as is not too much."""
+    trials = model.trials
+    if packed := _within(trials, MOST_WHOLE):
+        return Carried(packed, len(trials), "all")
+    windows = [merged.of(trial) for trial in trials]
+    if packed := _within(windows, MOST_MERGED):
+        return Carried(packed, len(trials), "merged")
+    drawn = [outlined.of(coarse.of(trial, 1), outlined.PICTURES) for trial in windows]
+    return Carried(_packed(drawn), len(trials), "outlined")
+
+
+def _within(trials: Sequence[Trial], most: int) -> bytes | None:
+    """None: they would take more."""
+    if sampled.is_far_over(trials, lambda some: len(_packed(some)), most):
+        return None
+    packed = _packed(trials)
+    return packed if len(packed) <= most else None
 
 
 def _packed(trials: Sequence[Trial]) -> bytes:

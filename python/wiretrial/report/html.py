@@ -177,9 +177,10 @@ def _held(model: ReportModel, carried: Carried) -> Markup:
         held, its = "the trial", "its"
     rest = "load's file" if model.is_run else "folder of the results"
     histograms = f"{its} histograms"
-    if carried.is_merged:
+    if carried.histograms != "all":
+        kind = "outlines of the histograms" if carried.histograms == "outlined" else "histograms"
         windows = "window" if carried.count == 1 else "windows"
-        histograms = f"the histograms of {its} {windows} (the {rest} has every interval's)"
+        histograms = f"the {kind} of {its} {windows} (the {rest} has every interval's)"
     return Markup(
         "<p class='muted'>This file holds {} with "
         "{}, as JSON lines in xz and base64, in its last script element.</p>"

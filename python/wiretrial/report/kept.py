@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wiretrial.errors import StoreError
-from wiretrial.report import coarse, knees, merged, outlined
+from wiretrial.report import coarse, knees, merged, outlined, sampled
 from wiretrial.report.exports import table
 from wiretrial.report.knees import Objective
 from wiretrial.results import kept, offered, searches
@@ -26,11 +26,6 @@ OUTLINES = (outlined.PICTURES, outlined.FIGURES)
 """Then distributions keep these quantiles only, with the fewest intervals."""
 TRIES = 2 * len(INTERVALS) + len(OUTLINES)
 """So many sizes are tried at most; each takes as long as the whole file."""
-SAMPLED = 8
-"""One in so many trials is packed first, where that is at least `FEWEST` of them."""
-FEWEST = 20
-FAR = 2.0
-"""A size is not tried in whole where its sample says that it is so many times too much."""
 
 _Place = tuple[str | None, int]
 """A search on one of its occasions."""
@@ -58,12 +53,17 @@ def pack(
     each metric in any case; where that is too much, its outline. `told` hears the number of each
     try, from 1 to at most `TRIES`.
     """
+
+    def of_sample(trials: Sequence[Trial]) -> int:
+        return len(packed(results, Tried(tuple(trials))))
+
     for number, tried in enumerate(smaller(results, objectives or {}), 1):
         told(number)
-        if not _is_far_over(results, tried, most_bytes):
-            found = packed(results, tried)
-            if len(found) <= most_bytes:
-                return found
+        if sampled.is_far_over(tried.trials, of_sample, most_bytes):
+            continue
+        found = packed(results, tried)
+        if len(found) <= most_bytes:
+            return found
     raise StoreError(
         f"{results.folder}: its {len(tried.trials)} trials take more than {most_bytes:,} bytes",
         "keep fewer trials or scenarios",
@@ -98,14 +98,6 @@ def packed(results: ResultsFolder, tried: Tried) -> bytes:
     head = head.model_copy(update={"searches": tried.searches})
     rows = [dict(row) for row in table.rows(tried.trials, head.adopted)]
     return kept.pack(head, rows, tried.trials)
-
-
-def _is_far_over(results: ResultsFolder, tried: Tried, most_bytes: int) -> bool:
-    """Whether a sample says so, in a part of the time that the whole file takes."""
-    sample = tried.trials[::SAMPLED]
-    if len(sample) < FEWEST:
-        return False
-    return SAMPLED * len(packed(results, Tried(sample))) > FAR * most_bytes
 
 
 def _ended(
