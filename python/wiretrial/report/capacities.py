@@ -204,8 +204,8 @@ def sentences(found: Sequence[Capacity]) -> tuple[str, ...]:
         f" {percent(whole.held)} of the 95 % intervals hold what was measured."
     )
     bound = sum(one.is_bound for one in found)
-    are = "is a lower bound" if bound == 1 else "are lower bounds"
     if bound:
+        are = "is a lower bound" if bound == 1 else "are lower bounds"
         first += f" {bound} more {are}, because the load generator saturated first."
     if alike := sum(one.why_untold == NO_LEVELS for one in found):
         have = "has" if alike == 1 else "have"

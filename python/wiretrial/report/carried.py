@@ -47,21 +47,13 @@ class Carried:
 def carry(model: ReportModel) -> Carried:
     """All trials, with as much of their histograms as is not too much."""
     trials = model.trials
-    if packed := _within(trials, MOST_WHOLE):
+    if packed := sampled.within(trials, _packed, MOST_WHOLE):
         return Carried(packed, len(trials), "all")
     windows = [merged.of(trial) for trial in trials]
-    if packed := _within(windows, MOST_MERGED):
+    if packed := sampled.within(windows, _packed, MOST_MERGED):
         return Carried(packed, len(trials), "merged")
     drawn = [outlined.of(coarse.of(trial, 1), outlined.PICTURES) for trial in windows]
     return Carried(_packed(drawn), len(trials), "outlined")
-
-
-def _within(trials: Sequence[Trial], most: int) -> bytes | None:
-    """None: they would take more."""
-    if sampled.is_far_over(trials, lambda some: len(_packed(some)), most):
-        return None
-    packed = _packed(trials)
-    return packed if len(packed) <= most else None
 
 
 def _packed(trials: Sequence[Trial]) -> bytes:

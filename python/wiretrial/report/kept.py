@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from wiretrial.errors import StoreError
 from wiretrial.report import coarse, knees, merged, outlined, sampled
@@ -25,7 +26,7 @@ INTERVALS = (1_000_000, 20, 8, 3, 1)
 OUTLINES = (outlined.PICTURES, outlined.FIGURES)
 """Then distributions keep these quantiles only, with the fewest intervals."""
 TRIES = 2 * len(INTERVALS) + len(OUTLINES)
-"""So many sizes are tried at most; each takes as long as the whole file."""
+"""So many sizes are tried at most; each takes as long as the whole file, or its sample."""
 
 _Place = tuple[str | None, int]
 """A search on one of its occasions."""
@@ -53,16 +54,10 @@ def pack(
     each metric in any case; where that is too much, its outline. `told` hears the number of each
     try, from 1 to at most `TRIES`.
     """
-
-    def of_sample(trials: Sequence[Trial]) -> int:
-        return len(packed(results, Tried(tuple(trials))))
-
     for number, tried in enumerate(smaller(results, objectives or {}), 1):
         told(number)
-        if sampled.is_far_over(tried.trials, of_sample, most_bytes):
-            continue
-        found = packed(results, tried)
-        if len(found) <= most_bytes:
+        pack_some = partial(_packed, results, tried.searches)
+        if found := sampled.within(tried.trials, pack_some, most_bytes):
             return found
     raise StoreError(
         f"{results.folder}: its {len(tried.trials)} trials take more than {most_bytes:,} bytes",
@@ -98,6 +93,10 @@ def packed(results: ResultsFolder, tried: Tried) -> bytes:
     head = head.model_copy(update={"searches": tried.searches})
     rows = [dict(row) for row in table.rows(tried.trials, head.adopted)]
     return kept.pack(head, rows, tried.trials)
+
+
+def _packed(results: ResultsFolder, rows: tuple[Searched, ...], trials: Sequence[Trial]) -> bytes:
+    return packed(results, Tried(tuple(trials), rows))
 
 
 def _ended(
