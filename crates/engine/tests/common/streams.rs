@@ -92,7 +92,8 @@ fn serve(mut client: TcpStream, manners: Manners, heard: &Mutex<Vec<Said>>, over
         match client.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => input.extend_from_slice(&buffer[..count]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(_) => return,
         }
         let mut offset = 0;

@@ -184,9 +184,12 @@ fn read(stream: &mut impl Read, carry: &mut Vec<u8>) -> io::Result<Option<Reques
             }
         }
         let mut piece = [0; 4096];
-        match stream.read(&mut piece)? {
-            0 => return Ok(None),
-            count => carry.extend_from_slice(&piece[..count]),
+        match stream.read(&mut piece) {
+            Ok(0) => return Ok(None),
+            Ok(count) => carry.extend_from_slice(&piece[..count]),
+            // A read with a limit ends when a stopped machine goes on (signal(7)).
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

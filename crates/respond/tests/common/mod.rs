@@ -5,7 +5,7 @@
 pub(crate) mod quic;
 pub(crate) mod session;
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -110,6 +110,17 @@ impl Client {
         got
     }
 
+    /// Of what comes next, at most as much as fits. A machine that was stopped and goes on ends a read that has a
+    /// limit, though no signal has a handler (signal(7)): it is no end of the conversation.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                came => return came,
+            }
+        }
+    }
+
     /// Everything until the end, and which end that is.
     pub(crate) fn rest(&mut self) -> (Vec<u8>, End) {
         self.rest_within(PATIENCE)
@@ -131,7 +142,7 @@ impl Client {
         let mut got = Vec::new();
         let mut buffer = [0; 4096];
         let end = loop {
-            match self.0.read(&mut buffer) {
+            match self.read(&mut buffer) {
                 Ok(0) => break End::Fin,
                 Ok(count) => got.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => break End::Reset,

@@ -3,7 +3,7 @@
 //! Knows bytes and how a conversation is cut off; must not know what is asked, nor what a reply should be.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 
 use wiretrial_proto::{ClientSession, ErrorClass, Event, Reply, Scratch, Tag};
 
@@ -33,7 +33,7 @@ pub(crate) fn converse<S: ClientSession>(
     while goes_on {
         client.send(&out);
         out.clear();
-        match client.0.read(&mut piece) {
+        match client.read(&mut piece) {
             Ok(0) => return Err(Cut::Ended),
             Ok(count) => carry.extend_from_slice(&piece[..count]),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return Err(Cut::Ended),
