@@ -154,7 +154,7 @@ def test_gone_on_with_it_never_sends_a_mark(wiretrial: Run, echo: Echo, tmp_path
     done = wiretrial("compare", "--resume", folder, "--trials", "2", *HEADER)
     assert done.returncode in MEASURED, done.stderr
     assert echo.seen == {("/", f"Bearer {IN_HEADER}")}
-    assert len(results_of(tmp_path).trials()) == 2
+    assert {trial.block for trial in results_of(tmp_path).trials()} == {0, 1}
     assert held_by(tmp_path, done.stdout, done.stderr) == []
 
 
@@ -247,6 +247,59 @@ def test_a_study_keeps_none(wiretrial: Run, tmp_path: Path) -> None:
     again = wiretrial("study", "run", "--from", f"{folder}/report.html")
     assert again.returncode == EXIT_USAGE
     assert "the header Authorization was redacted" in again.stderr
+
+
+USERS = """
+title = "Users?"
+question = "How fast?"
+subjects = ["reference"]
+trials = 1
+duration = "300ms"
+warmup = "100ms"
+headers = { Authorization = "Bearer SECRET" }
+
+[[workload]]
+name = "a file"
+traffic = "users.toml"
+"""
+FLOW = """
+[[flow]]
+file = "users.hurl"
+feed = "users.csv"
+[load]
+users = 2
+"""
+ASKED = """# @name message
+GET {{base}}/message?as={{password}}
+HTTP 200
+"""
+
+
+def test_a_study_is_gone_on_with_by_its_own_files(wiretrial: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "study.toml").write_text(USERS.replace("SECRET", IN_HEADER), encoding="utf-8")
+    (mine / "users.toml").write_text(FLOW, encoding="utf-8")
+    (mine / "users.hurl").write_text(ASKED, encoding="utf-8")
+    users = mine / "users.csv"
+    users.write_text(f"user,password\nann,{IN_USER}\n", encoding="utf-8")
+    begun = wiretrial("study", "run", "./mine", "--seed", "1")
+    assert begun.returncode in MEASURED, begun.stderr
+    folder = results_of(tmp_path).folder
+    assert held_by(folder, begun.stdout, begun.stderr) == []
+
+    def more(trials: int) -> subprocess.CompletedProcess[str]:
+        return wiretrial("study", "run", "--resume", str(folder), "--trials", str(trials))
+
+    done = more(2)
+    assert done.returncode in MEASURED, done.stderr
+    assert {trial.block for trial in results_of(tmp_path).trials()} == {0, 1}
+    assert held_by(folder, done.stdout, done.stderr) == []
+    # With other users it is no longer what was begun.
+    users.write_text(f"user,password\nbob,{IN_USER}\n", encoding="utf-8")
+    refused = more(3)
+    assert refused.returncode == EXIT_USAGE
+    assert "the column password of users.csv was redacted" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from wiretrial.results.beacon import Beacon
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import asked, prepare, runner, spec
+from wiretrial.studies import again, asked, prepare, runner, spec
 from wiretrial.studies.plans import require_rules
 from wiretrial.studies.spec import Study
 
@@ -43,9 +43,8 @@ REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
 MOST_MISSING = 5
 """Lines about scenarios without a figure; the rest is counted."""
-STUDY_COMMAND = ("wiretrial", "study", "run")
-"""Any study can be gone on with by it; some have a command of their own."""
 OWN_COMMANDS = ("demo", "compare", "browser")
+"""Any study can be gone on with by that of studies; these have their own."""
 
 
 def begin(study: Study, base: Path) -> ResultsFolder:
@@ -78,7 +77,7 @@ def resume(
         raise UsageProblem(
             f"{folder} holds the study {study.name!r}", f"resume it with `wiretrial {study.name}`"
         )
-    study = _given_again(study, headers)
+    study = again.with_secrets(_given_again(study, headers))
     if trials:
         study = study.with_trials(trials)
     runner.require_secrets(study, results)
@@ -231,7 +230,7 @@ def resume_command(study: Study, results: ResultsFolder, words: Sequence[str] = 
     """What a person types to go on with it."""
     # By how it was begun: a folder of a user's own may be called as a command of ours is.
     began = shlex.split(study.command)[1:2]
-    command = ("wiretrial", *began) if began and began[0] in OWN_COMMANDS else STUDY_COMMAND
+    command = ("wiretrial", *began) if began and began[0] in OWN_COMMANDS else again.STUDY_COMMAND
     return shlex.join((*command, "--resume", str(results.folder), *words))
 
 
