@@ -6,7 +6,8 @@ import re
 
 from tests.lab.test_web_traffic import FOLDER
 from tests.lab.whole_studies import by_label, check_claims, check_readme, check_time, of
-from wiretrial.studies import registry
+from wiretrial.observers.watching import REST_S
+from wiretrial.studies import estimate, registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry as subjects
@@ -93,7 +94,17 @@ def test_each_is_started_as_it_is_compared(document: Document, study: Study) -> 
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=1, quick_seconds=420)
+    check_time(document, study, hours=1.5, quick_seconds=420)
+
+
+def test_the_estimate_has_the_database_and_the_rest_before_each_load(study: Study) -> None:
+    case = of(study, "plaintext")[0]
+    # A server of the same load that has nothing behind it.
+    own = case.scenario.model_copy(update={"subject": "ws"})
+    alone = study.model_copy(update={"cases": (case.model_copy(update={"scenario": own}),)})
+    whole = study.model_copy(update={"cases": (case,)})
+    more_ns = estimate.estimate(whole).block_ns - estimate.estimate(alone).block_ns
+    assert more_ns == estimate.DATABASE_NS + REST_S * 1_000_000_000
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:

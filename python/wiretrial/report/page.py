@@ -82,6 +82,8 @@ def sections(model: ReportModel) -> tuple[Section, ...]:
 
 def _of_study(model: ReportModel) -> Iterator[Section]:
     inside_first = _in_order(model.families)
+    # Where capacities are predicted, the study is about them: what else it has comes behind.
+    yield _capacities(model)
     yield from page_results.side_by_side(model)
     for family in inside_first:
         yield from page_results.of_family(model, family)
@@ -89,7 +91,6 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
         yield from _routes(model, family)
     for found in searches_of.together(model.knees):
         yield _searches(found)
-    yield _capacities(model)
     yield page_results.times(model, inside_first)
     if model.groups:
         yield page_results.costs(model)

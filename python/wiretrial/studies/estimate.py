@@ -1,24 +1,29 @@
 """How long a study is going to take, and how many trials fit into a budget.
 
-Pure: sums what the study itself says; must not know how fast the machine is.
+Sums what the study and its subjects say; must not know how fast the machine is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from wiretrial.errors import UsageProblem
+from wiretrial.observers.watching import REST_S
 from wiretrial.plan import Hold, Phases
 from wiretrial.studies import floors, rates
 from wiretrial.studies.fields import FIT
 from wiretrial.studies.spec import Browsing, Case, Driving, Study
+from wiretrial.subjects import registry
 
 START_AND_STOP_NS = 900_000_000
 """What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
 FIRST_REPLY_NS = 600_000_000
 """What a server takes until its first reply, where that is timed; a guess: most take a tenth of it,
 and a framework on a JVM some seconds."""
+DATABASE_NS = 600_000_000
+"""What a database takes to get its rows, to start and to end."""
 BROWSER_START_NS = 3_000_000_000
 """A front before the server, and a browser with a new profile."""
 OPENED_PER_SECOND = 15_000
@@ -184,7 +189,21 @@ def _beside_ns(case: Case) -> int:
     loads = 2 if case.priming_ns else 1
     link_ns = LINK_NS if round_trip_ns else 0
     around_ns = crossings + _drain_ns(case)
-    return START_AND_STOP_NS + case.priming_ns + link_ns + loads * around_ns
+    alone_ns = START_AND_STOP_NS + _behind_ns(case.scenario.subject)
+    return alone_ns + case.priming_ns + link_ns + loads * around_ns
+
+
+@cache
+def _behind_ns(subject: str) -> int:
+    """What a trial takes longer where something is behind the server: both are watched at rest."""
+    try:
+        spec = registry.find(subject).spec
+    except UsageProblem:
+        # A server of one's own, by its URL.
+        return 0
+    if spec.database is None and spec.backend is None:
+        return 0
+    return round(REST_S * 1e9) + (DATABASE_NS if spec.database else 0)
 
 
 def _drain_ns(case: Case) -> int:
