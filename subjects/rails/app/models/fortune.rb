@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+# `fortune`.
+class Fortune < ApplicationRecord
+end

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+# `world`.
+class World < ApplicationRecord
+end
