@@ -14,6 +14,8 @@ from wiretrial.subjects import registry as subjects
 
 NAME = "web-frameworks"
 AT_ONE_RATE = ("JSON", "one row", "page", "session")
+BELOW = ("laravel", "symfony")
+"""As their quick starts have them they carry less than the rate of all."""
 KINDS = ("plaintext", "20 rows", "20 updates", "20 cached rows", *AT_ONE_RATE)
 EVERY_ROUTE = {path.stem for path in FOLDER.glob("*.toml")}
 
@@ -35,7 +37,7 @@ def test_both_forms_of_each_stand_beside_each_other_for_one_row(study: Study) ->
     asked = of(study, "one row, at one rate")
     tuned = {case.scenario.label for case in asked if case.scenario.configuration == "tuned"}
     plain = {case.scenario.label for case in asked if case.scenario.configuration == "default"}
-    assert {f"{label}:tuned" for label in plain} == tuned
+    assert tuned - {f"{label}:tuned" for label in plain} == {f"{name}:tuned" for name in BELOW}
     assert len({case.scenario.group for case in asked}) == 1
 
 
@@ -82,7 +84,7 @@ def test_the_highest_rate_keeps_p99_below_50_ms(study: Study) -> None:
         assert case.knee is not None
         assert (case.knee.quantile, case.knee.objective) == (0.99, 50_000_000)
     languages = {subjects.find(case.scenario.subject).spec.language for case in searched}
-    assert languages == {"C++", "Go", "Java", "JavaScript", "Python", "Rust"}
+    assert languages == {"C++", "Go", "Java", "JavaScript", "PHP", "Python", "Ruby", "Rust"}
 
 
 def test_each_is_started_as_it_is_compared(document: Document, study: Study) -> None:
