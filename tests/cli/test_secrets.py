@@ -295,6 +295,8 @@ def test_a_study_is_gone_on_with_by_its_own_files(wiretrial: Run, tmp_path: Path
     assert done.returncode in MEASURED, done.stderr
     assert {trial.block for trial in results_of(tmp_path).trials()} == {0, 1}
     assert held_by(folder, done.stdout, done.stderr) == []
+    once_more = wiretrial("study", "run", "--from", str(folder), "--results", "others")
+    assert once_more.returncode in MEASURED, once_more.stderr
     # With other users it is no longer what was begun.
     users.write_text(f"user,password\nbob,{IN_USER}\n", encoding="utf-8")
     refused = more(3)

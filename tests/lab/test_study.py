@@ -206,7 +206,9 @@ def test_more_trials_are_the_same_study() -> None:
     assert tiny(TWO[0]).digest() != study.digest()
 
 
-def test_a_subject_that_is_not_to_be_had_stops_nothing_else(engine: Engine, tmp_path: Path) -> None:
+def test_a_subject_that_is_not_to_be_had_stops_nothing_else_and_takes_no_time(
+    engine: Engine, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()
     own(broken, "--fault", "wrong@60")
@@ -222,6 +224,9 @@ def test_a_subject_that_is_not_to_be_had_stops_nothing_else(engine: Engine, tmp_
     assert "many: 100 messages on one connection: 64 bytes came back" in left_out.reason
     done = [event.trial for event in seen if isinstance(event, events.TrialDone)]
     assert [trial.scenario.name for trial in done] == ["reference, WebSocket"]
+    (begun,) = [event for event in seen if isinstance(event, events.TrialBegun)]
+    alone = estimate(tiny(TWO[0], trials=1))
+    assert (begun.number, begun.total, begun.left_ns) == (1, 1, alone.total_ns)
 
 
 def test_a_server_that_dies_in_the_middle_ends_the_trial_at_once(

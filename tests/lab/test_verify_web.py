@@ -104,6 +104,7 @@ FAULTS: list[tuple[str, Part, str]] = [
     ("caseless", "escaping", "/fortunes has the row"),
     ("no-more", "escaping", "/fortunes has 13 rows of a table, not 14"),
     ("no-charset", "escaping", "/fortunes says charset nothing, not utf-8"),
+    ("charset-twice", "escaping", "/fortunes says charset utf-8, utf-8, not utf-8"),
     ("forgets", "updates", "1 rows of the database are not as the reply said: row 17 is"),
     ("others", "updates", "rows of the database are not as the reply said"),
     ("blind", "updates", "/updates of 7 rows read 0 of them before"),

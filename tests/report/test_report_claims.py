@@ -55,6 +55,7 @@ def scenario(
         curve=(),
         bottlenecks={},
         what=MESSAGE,
+        due=MESSAGE,
         label=label,
         levels={"workload": "echo", "payload": 20},
         twin_of=None,

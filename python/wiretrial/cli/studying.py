@@ -27,6 +27,7 @@ from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import (
+    again,
     environments,
     estimate,
     matrix,
@@ -197,7 +198,7 @@ def run(
         return _measure(study, lambda: folder, many, shown, occasion)
     quick_study: Callable[[], Study] | None = None
     if source.again is not None:
-        study = progress.study_of_report(source.again)
+        study = again.with_secrets(progress.study_of_report(source.again))
         if wanted:
             study = study.with_trials(wanted)
     else:

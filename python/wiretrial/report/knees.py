@@ -261,16 +261,10 @@ def _knee(first: Trial, row: Searched, objective: Objective, colour: int, what: 
         steps=steps,
         sustained=sustained,
         refused=min(telling, key=lambda step: step.offered, default=None),
-        what=_due(first, what),
+        what=offered.noun(first, what),
         has_ended=search.next_rate() is None,
         occasion=row.occasion,
     )
-
-
-def _due(trial: Trial, usual: Noun) -> Noun:
-    """What is due at its rate."""
-    flows = trial.plan.traffic.flows if trial.plan.traffic else ()
-    return words.SESSION if any(len(flow.steps) > 1 for flow in flows) else usual
 
 
 def _step(row: searches.Step, objective: Objective) -> Step:

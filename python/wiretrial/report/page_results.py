@@ -189,7 +189,7 @@ def _head(*groups: Group) -> str:
     if metric is not metrics.SERVER:
         return metric.title
     if isinstance(rate, int | float):
-        return f"Server CPU at {units.trimmed(rate)} {first.what.many}/s"
+        return f"Server CPU at {units.trimmed(rate)} {first.scenarios[0].due.many}/s"
     published = {scenario.published for group in groups for scenario in group.scenarios}
     one = published.pop() if len(published) == 1 else None
     return metric.title if one is None else f"Server CPU at {units.trimmed(one)} events/s"

@@ -15,6 +15,7 @@ from wiretrial.report.by_route import Result
 from wiretrial.report.curves import CurvePoint, curve
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
+from wiretrial.results import offered
 from wiretrial.results.model import USABLE, Bottleneck, Trial, Verdict
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
@@ -70,6 +71,8 @@ class ScenarioResult:
     bottlenecks: Mapping[str, int]
     what: Noun
     """What the whole report's scenarios send: requests where all of them are HTTP."""
+    due: Noun
+    """What is due at its rate, if it has one: these, or sessions of them."""
     label: str
     """What tells it from the others of its group."""
     levels: Mapping[str, int | float | str]
@@ -188,6 +191,7 @@ def _scenario(
         curve=curve(usable),
         bottlenecks=dict(Counter(run.trial.judgement.bottleneck for run in runs).most_common()),
         what=what,
+        due=offered.noun(runs[0].trial, what),
         label=scenario.label or scenario.name,
         levels=scenario.levels,
         twin_of=scenario.twin_of,

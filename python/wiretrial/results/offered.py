@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wiretrial import words
 from wiretrial.plan import Load, OpenLoop, Stage
 from wiretrial.results import hdr, quantiles
 from wiretrial.results.model import Trial, Window
 from wiretrial.snapshot import Interval
+from wiretrial.words import Noun
 
 
 def rate(trial: Trial) -> float:
@@ -18,6 +20,12 @@ def rate(trial: Trial) -> float:
     executor = trial.plan.load.executor
     assert isinstance(executor, OpenLoop)
     return executor.rate
+
+
+def noun(trial: Trial, usual: Noun) -> Noun:
+    """What is due at the rate: sessions, where one has several steps, else what is sent."""
+    flows = trial.plan.traffic.flows if trial.plan.traffic else ()
+    return words.SESSION if any(len(flow.steps) > 1 for flow in flows) else usual
 
 
 def due(load: Load, begin_ns: int, span: tuple[int, int]) -> float:

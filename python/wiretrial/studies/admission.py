@@ -48,14 +48,19 @@ def refusal(case: Case, found: Verification) -> str | None:
     )
 
 
+def claims(case: Case, spec: Spec) -> bool:
+    """Whether a server says that it keeps what is asked for; requests of a file need no claim."""
+    if case.contract is None or case.contract == TRAFFIC:
+        return True
+    return (case.contract, case.spoken) in spec.claims()
+
+
 def unclaimed(case: Case, spec: Spec) -> str | None:
     """Why a server that keeps a traffic file is not asked for a contract of ours; None: it is.
 
     Of one without such a file, verification found nothing where it claims nothing.
     """
-    if spec.traffic is None or case.contract is None or case.contract == TRAFFIC:
-        return None
-    if (case.contract, case.spoken) in spec.claims():
+    if spec.traffic is None or claims(case, spec):
         return None
     return (
         f"{case.scenario.name} is not measured: {spec.name} does not claim {case.contract} over"

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from wiretrial.errors import UsageProblem
 from wiretrial.observers.watching import REST_S
 from wiretrial.plan import Hold, Phases
-from wiretrial.studies import floors, rates
+from wiretrial.studies import admission, floors, rates
 from wiretrial.studies.fields import FIT
 from wiretrial.studies.spec import Browsing, Case, Driving, Study
 from wiretrial.subjects import registry
+from wiretrial.subjects.spec import Spec
 
 START_AND_STOP_NS = 900_000_000
 """What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
@@ -65,8 +67,9 @@ class Estimate:
 
 def estimate(study: Study, occasion: int = 1) -> Estimate:
     """What an occasion is going to take, as well as that can be told before it runs."""
-    searches = study.stage(3)
-    blocks = [case for case in study.cases if case.stage < 3]
+    cases = [case for case in study.cases if _is_claimed(case)]
+    searches = [case for case in cases if case.stage == 3]
+    blocks = [case for case in cases if case.stage < 3]
     return Estimate(
         block_ns=sum(_share_ns(study, case) for case in blocks if case.is_of(occasion)),
         blocks_ns=sum(trials_in(study, case, occasion) * _share_ns(study, case) for case in blocks),
@@ -193,17 +196,31 @@ def _beside_ns(case: Case) -> int:
     return alone_ns + case.priming_ns + link_ns + loads * around_ns
 
 
-@cache
 def _behind_ns(subject: str) -> int:
     """What a trial takes longer where something is behind the server: both are watched at rest."""
-    try:
-        spec = registry.find(subject).spec
-    except UsageProblem:
-        # A server of one's own, by its URL.
-        return 0
-    if spec.database is None and spec.backend is None:
+    spec = _spec(subject)
+    if spec is None or (spec.database is None and spec.backend is None):
         return 0
     return round(REST_S * 1e9) + (DATABASE_NS if spec.database else 0)
+
+
+def _is_claimed(case: Case) -> bool:
+    """Whether its server says that it keeps the contract; else it is not measured."""
+    spec = _spec(case.answering[0])
+    return spec is None or admission.claims(case, spec)
+
+
+def _spec(subject: str) -> Spec | None:
+    """What the subject says of itself; None of a server of one's own, by its URL."""
+    return _read(str(Path(subject).resolve()) if "/" in subject else subject)
+
+
+@cache
+def _read(subject: str) -> Spec | None:
+    try:
+        return registry.find(subject).spec
+    except UsageProblem:
+        return None
 
 
 def _drain_ns(case: Case) -> int:

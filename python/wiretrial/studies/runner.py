@@ -149,7 +149,10 @@ class _Run:
         """Of each search, on this occasion: told once, since a step's times are many."""
         self._occasion = occasion
         self._number = sum(trial.occasion == occasion for trial in stored)
-        self._total = trials_wanted(study, occasion)
+        can_run = tuple(filter(self._can_run, study.cases))
+        self._possible = study.model_copy(update={"cases": can_run})
+        """Without what can't be measured here: it takes no time."""
+        self._total = trials_wanted(self._possible, occasion)
         self._given_up: set[str] = set()
         """Scenarios in which every message of a trial failed: they are not measured again."""
 
@@ -290,7 +293,8 @@ class _Run:
     def _begun(self, slot: Slot, number: int) -> TrialBegun:
         here = (trial for trial in self._trials if trial.occasion == self._occasion)
         measured = Counter(trial.scenario.search or trial.scenario.name for trial in here)
-        return TrialBegun(slot, number, self._total, left_ns(self._study, measured, self._occasion))
+        left = left_ns(self._possible, measured, self._occasion)
+        return TrialBegun(slot, number, self._total, left)
 
     def _kept(self, trial: Trial, number: int) -> TrialDone:
         self._results.add(trial)

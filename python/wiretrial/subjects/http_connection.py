@@ -210,7 +210,7 @@ class Http1Connection(Connection):
                 kind=media_type(response.headers.get("Content-Type", "")),
                 content=content,
                 will_close=response.will_close,
-                charset=response.headers.get_content_charset(),
+                charset=charset(response.headers.get("Content-Type", "")),
             )
 
     def says_something(self) -> bool:
@@ -220,6 +220,13 @@ class Http1Connection(Connection):
 def media_type(field: str) -> str:
     """What a `Content-Type` says, without parameters."""
     return field.partition(";")[0].strip().lower()
+
+
+def charset(field: str) -> str | None:
+    """What it says of its characters; None: nothing. What it says twice is told twice."""
+    parameters = (part.partition("=") for part in field.split(";")[1:])
+    said = [value.strip(' "') for name, _, value in parameters if name.strip().lower() == "charset"]
+    return ", ".join(said) or None
 
 
 class _KeptReader(io.BufferedReader):

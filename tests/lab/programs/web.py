@@ -204,8 +204,8 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/cached":
             self._json(200, cached_rows(first, clamped(count)))
         elif path == "/fortunes":
-            kind = "text/html" if "no-charset" in FAULTS else "text/html; charset=utf-8"
-            self._say(200, kind, fortunes())
+            times = 0 if "no-charset" in FAULTS else 2 if "charset-twice" in FAULTS else 1
+            self._say(200, "text/html" + times * "; charset=utf-8", fortunes())
         elif path == "/fault":
             FAULTS.clear()
             FAULTS.add(values["name"])
