@@ -77,7 +77,7 @@ async def cached(state: State, id: int, count: str | None = None) -> list[dict[s
 async def fortunes(state: State) -> Template:
     """GET /fortunes."""
     found = contract.fortunes(await state.store.fortunes())
-    return Template("fortunes.html", context={"fortunes": found}, media_type=contract.HTML)
+    return Template("fortunes.html", context={"fortunes": found}, media_type=MediaType.HTML)
 
 
 @post("/login", status_code=200)
