@@ -43,6 +43,8 @@ def settle(study: Path, exported: Path) -> Path:
     occasions = {trial.occasion for trial in kept.read(exported).trials}
     enough = len(occasions) >= ENOUGH or not (study / kept.FILE).exists()
     place = study / (kept.FILE if enough else WAITING)
+    # A study that keeps none yet has no such folder.
+    place.parent.mkdir(exist_ok=True)
     place.write_bytes(exported.read_bytes())
     if enough:
         (study / WAITING).unlink(missing_ok=True)

@@ -74,7 +74,7 @@ def test_a_study_without_trials_gets_its_first_occasion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = tmp_path / "studies" / "study"
-    (study / "results").mkdir(parents=True)
+    study.mkdir(parents=True)
 
     def run(command: list[str], *, check: bool) -> subprocess.CompletedProcess[bytes]:
         assert not check
