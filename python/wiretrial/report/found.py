@@ -32,6 +32,10 @@ DIGITS = 9
 """So many of a figure are kept: what is behind them may differ between processors."""
 NOTHING_YET = "Nothing is kept yet: the study has not been run whole."
 
+_FLAT = re.compile(r"\{\n[^{}\[\]]*\n\s*\}")
+"""An object without others in it, as JSON is indented."""
+_BREAK = re.compile(r"\n\s*")
+
 
 class FoundSection(BaseModel):
     """A section of the report, as far as it is words and figures."""
@@ -59,10 +63,11 @@ class Found(BaseModel):
     sections: tuple[FoundSection, ...]
 
     def to_json(self) -> str:
-        """As it is kept: what says nothing is left out."""
+        """As it is kept: what says nothing is left out, and a cell is a line."""
         kept = self.model_dump(mode="json", exclude_defaults=True)
         whole = {"schema": self.schema_name, "version": self.version, **kept}
-        return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(whole, indent=1, ensure_ascii=False)
+        return _FLAT.sub(lambda found: _BREAK.sub(" ", found[0]), text) + "\n"
 
 
 def of_report(model: ReportModel) -> Found:
