@@ -20,6 +20,9 @@ BESIDE = (
     *(metrics.P50, metrics.P99, metrics.REACH_P50, metrics.FAILED, metrics.GENERATOR),
 )
 
+MOST_PAIRS = 300
+"""A table of more pairs has the declared ones alone: nobody reads 703 of 38 servers."""
+
 
 def ranking(group: Group) -> Table:
     """A row per scenario, best first: the figure that ranks them, then what stands beside it."""
@@ -103,6 +106,9 @@ def pairs(group: Group) -> Table | None:
         [replace(one, a=called.get(one.a, one.a), b=called.get(one.b, one.b)) for one in pair]
         for pair in zip(*(group.contest.pairs[metric.key] for metric in shown), strict=True)
     ]
+    declared = [pair for pair in known if pair[0].is_declared]
+    if len(known) > MOST_PAIRS and declared:
+        known = declared
     is_mixed = len({pair[0].is_declared for pair in known}) > 1
     columns = [*words("Pair", "Declared")] if is_mixed else [*words("Pair")]
     for metric in shown:
