@@ -92,8 +92,7 @@ fn serve(mut client: TcpStream, manners: Manners, heard: &Mutex<Vec<Said>>, over
         match client.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => input.extend_from_slice(&buffer[..count]),
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) if is_no_end(error.kind()) => {}
             Err(_) => return,
         }
         let mut offset = 0;
@@ -131,4 +130,9 @@ fn serve(mut client: TcpStream, manners: Manners, heard: &Mutex<Vec<Said>>, over
         }
         out.clear();
     }
+}
+
+/// Nothing came for a while, or a stopped machine goes on (signal(7)).
+fn is_no_end(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
