@@ -31,9 +31,11 @@ fn a_message_goes_at_its_instant_and_each_echo_is_right() {
         let outcome = checked(&plan);
         let counters = &outcome.summary.counters;
         assert_eq!((counters.ok, counters.messages), (40, 40 * COUNT), "{:?}", outcome.errors());
-        // The last message of a call goes four intervals after its first one.
+        // The last message of a call goes four intervals after its first one is due; one that goes
+        // late shortens its call.
         let calls = outcome.histogram("service_time").expect("recorded");
-        assert!(calls.min() >= 39 * MS, "{} ns", calls.min());
+        let median = calls.value_at_quantile(0.5);
+        assert!(median >= 39 * MS, "{median} ns");
         assert_eq!(outcome.histogram("message_time").expect("recorded").len(), 40 * COUNT);
         let bytes = outcome.summary.bytes;
         assert_eq!(bytes.payload_sent, 40 * COUNT * 7);
