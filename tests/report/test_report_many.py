@@ -193,3 +193,19 @@ def test_the_held_connections_stand_in_two_tables_where_one_is_too_wide() -> Non
         "uwebsockets           24.6 s",
         "tokio-tungstenite          -",
     ]
+
+
+def test_a_table_of_too_many_pairs_has_the_declared_ones(
+    report: ReportModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = report.groups[0]
+    whole = rankings.pairs(group)
+    assert whole is not None
+    assert len(whole.rows) == 45
+    assert [column.title for column in whole.columns[:2]] == ["Pair", "Declared"]
+    monkeypatch.setattr(rankings, "MOST_PAIRS", 44)
+    declared = rankings.pairs(group)
+    assert declared is not None
+    assert len(declared.rows) == 9
+    assert all("server-c" in row[0].text for row in declared.rows)
+    assert "Declared" not in {column.title for column in declared.columns}
