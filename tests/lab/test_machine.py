@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,36 @@ def test_too_few_cpus_are_dealt_to_nobody(
     cpus: tuple[int, ...], instances: int, threads: int, chosen: tuple[int, ...]
 ) -> None:
     assert pinning.dealt(cpus, instances, threads, chosen) is None
+
+
+_TWO_THREADS = """
+import sys, threading
+threading.Thread(target=sys.stdin.read).start()
+print("up", flush=True)
+"""
+
+
+def test_a_process_runs_anywhere_for_a_while() -> None:
+    usable = os.sched_getaffinity(0)
+    one = {min(usable)}
+    words = [sys.executable, "-c", _TWO_THREADS]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        threads = [int(path.name) for path in Path(f"/proc/{process.pid}/task").iterdir()]
+        assert len(threads) == 2
+        for thread in threads:
+            os.sched_setaffinity(thread, one)
+        with pinning.anywhere([process.pid]):
+            assert [os.sched_getaffinity(thread) for thread in threads] == [usable, usable]
+        assert [os.sched_getaffinity(thread) for thread in threads] == [one, one]
+        with pinning.anywhere([process.pid]):
+            process.stdin.close()
+            process.wait()
+    # Whoever has ended is left alone.
+    with pinning.anywhere([process.pid]):
+        pass
 
 
 def test_too_many_connections_are_refused_with_the_arithmetic() -> None:

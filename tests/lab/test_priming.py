@@ -120,3 +120,23 @@ def test_it_leaves_no_backlog(depth: int, pack: int, primed: int) -> None:
         update={"load": plan.load.model_copy(update={"depth": depth, "pack": pack})}
     )
     assert priming.without_pause(deep, SECOND_NS, ()).load.depth == primed
+
+
+@pytest.mark.parametrize(
+    ("connections", "users", "few", "of_users"), [(32, None, 2, None), (32, 64, 2, 2), (1, 1, 1, 1)]
+)
+def test_few_connections_may_ask(
+    connections: int, users: int | None, few: int, of_users: int | None
+) -> None:
+    plan = plans.plan_of(tiny(NODE), NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
+    load = plan.load.model_copy(update={"connections": connections, "users": users})
+    primed = priming.on_few(plan.model_copy(update={"load": load}), 2).load
+    assert (primed.connections, primed.users) == (few, of_users)
+
+
+def test_a_study_without_few_is_the_study_that_it_was() -> None:
+    study = tiny(NODE)
+    assert priming.primed(study).digest() == priming.primed(study, connections=None).digest()
+    assert priming.primed(study).digest() != priming.primed(study, connections=2).digest()
+    [compiled] = priming.primed(tiny(REFERENCE), connections=2).cases
+    assert compiled.priming_connections is None

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+MOST_PASSES = 10
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,49 @@ def held_to(cpus: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def anywhere(pids: Sequence[int]) -> Iterator[None]:
+    """Lets these processes run wherever we may; each is back afterwards, with all its threads."""
+    before: dict[int, set[int]] = {}
+    for pid in pids:
+        with suppress(OSError):
+            before[pid] = os.sched_getaffinity(pid)
+    every = os.sched_getaffinity(0)
+    try:
+        for pid in before:
+            _move(pid, every)
+        yield
+    finally:
+        for pid, cpus in before.items():
+            _move(pid, cpus)
+
+
+def _move(pid: int, cpus: set[int]) -> None:
+    # A thread that starts meanwhile is where the one was that started it: so once more.
+    for _ in range(MOST_PASSES):
+        away = [thread for thread in _threads(pid) if _where(thread) not in (None, cpus)]
+        for thread in away:
+            # One that has ended is nowhere.
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(thread, cpus)
+        if not away:
+            return
+
+
+def _threads(pid: int) -> list[int]:
+    try:
+        return [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+
+
+def _where(thread: int) -> set[int] | None:
+    try:
+        return os.sched_getaffinity(thread)
+    except ProcessLookupError:
+        return None
 
 
 def split(cpus: Sequence[int], server_threads: int, generator_threads: int) -> Pinning:

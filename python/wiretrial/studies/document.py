@@ -53,6 +53,9 @@ class Document(Part):
     priming: Nanoseconds | None = None
     """The longest that a server which compiles itself is asked before a trial; None: as long as the
     trial lasts."""
+    priming_connections: Count | None = None
+    """So few connections ask it then, and it may use every CPU; None: as many as in the trial, on
+    its own CPUs. A load that takes all CPU time leaves none to what compiles the server."""
     generator_threads: Count = 1
     headers: dict[str, str] = Field(default_factory=dict)
     """HTTP headers of each workload that has requests."""

@@ -32,7 +32,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     plan, subject = plan_of(stand), None
     if running:
         here = stand.isolation.sources if stand.isolation else FRESH_SOURCES
-        yield from priming.prime(bench.engine, case, plan, here)
+        yield from priming.prime(bench.engine, case, plan, here, running.copies.pids)
         running.hold()
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()

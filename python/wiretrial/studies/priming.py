@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
+from wiretrial.machine import pinning
 from wiretrial.plan import ClosedLoop, Plan, Stop
 from wiretrial.snapshot import Interval
 from wiretrial.studies import floors
@@ -30,26 +31,32 @@ COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
 
 
-def primed(study: Study, most_ns: int | None = None) -> Study:
+def primed(study: Study, most_ns: int | None = None, connections: int | None = None) -> Study:
     """The study with each case primed as its subject asks for, and no longer than `most_ns`.
 
     Without that it is as long as the case is measured, at most. Held connections are left alone:
     what a server keeps of a load before them would be missing from the memory that they take.
+    `connections`: so few ask a server, which may use every CPU meanwhile. A load that takes all CPU
+    time leaves none to what compiles the server.
     """
-    cases = tuple(_primed(case, most_ns or study.duration_of(case)) for case in study.cases)
-    return study.model_copy(update={"cases": cases})
+    cases = (_primed(case, most_ns or study.duration_of(case)) for case in study.cases)
+    return study.model_copy(update={"cases": tuple(_on(case, connections) for case in cases)})
 
 
 def prime(
-    engine: Engine, case: Case, plan: Plan, sources: Sequence[str]
+    engine: Engine, case: Case, plan: Plan, sources: Sequence[str], pids: Sequence[int]
 ) -> Generator[Event, None, None]:
     """Runs the case's load as a closed loop; `sources`: local addresses for new connections.
 
-    Returns when the last of it has gone by, so that no link carries it any more.
+    `pids` are the server's. Returns when the last of it has gone by, so that no link carries it any
+    more.
     """
     if not case.priming_ns:
         return
-    with engine.run(without_pause(plan, case.priming_ns, tuple(sources))) as run:
+    plan, freed = without_pause(plan, case.priming_ns, tuple(sources)), ()
+    if case.priming_connections:
+        plan, freed = on_few(plan, case.priming_connections), tuple(pids)
+    with pinning.anywhere(freed), engine.run(plan) as run:
         for snapshot in run:
             if isinstance(snapshot, Interval):
                 yield Seen(snapshot)
@@ -70,6 +77,20 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
             "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
         }
     )
+
+
+def on_few(plan: Plan, connections: int) -> Plan:
+    """The plan with no more connections than that, and no more users."""
+    load = plan.load
+    few = min(connections, load.connections)
+    users = None if load.users is None else min(few, load.users)
+    return plan.model_copy(
+        update={"load": load.model_copy(update={"connections": few, "users": users})}
+    )
+
+
+def _on(case: Case, connections: int | None) -> Case:
+    return case.model_copy(update={"priming_connections": connections}) if case.priming_ns else case
 
 
 def _primed(case: Case, most_ns: int) -> Case:

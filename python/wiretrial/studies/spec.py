@@ -44,6 +44,7 @@ _WORDING = (
 _CALL: Final = {"grpc": True}
 _PUBLISHED: Final = {"publishing": True}
 _IDLE: Final = {"idle_states": True}
+_PRIMED: Final = {"priming_connections": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
@@ -150,6 +151,8 @@ class Case(Part):
     """Instead of the study's."""
     priming_ns: int = 0
     """How long its server is asked without pause before each trial, unrecorded."""
+    priming_connections: int | None = None
+    """On so few connections, with every CPU; None: as in the trial."""
     server_threads: int | None = None
     """Instead of the study's."""
     cpus: float | None = None
@@ -327,6 +330,7 @@ class Study(Part):
                         **({} if any(case.cpus for case in self.cases) else {"cpus": True}),
                         **(_IDLE if all(c.idle_states == "on" for c in self.cases) else {}),
                         **({} if any(case.backend for case in self.cases) else {"backend": True}),
+                        **({} if any(c.priming_connections for c in self.cases) else _PRIMED),
                         "allow_errors": True,
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
                         **({} if any(case.publishing for case in self.cases) else _PUBLISHED),
