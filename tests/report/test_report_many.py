@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import labels, metrics, text, text_blocks
-from wiretrial.report.blocks import Cell, Table
+from wiretrial.report import labels, metrics, page, text, text_blocks
+from wiretrial.report.blocks import Cell, Fold, Table
 from wiretrial.report.finding import Part
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import held, rankings
@@ -209,3 +209,21 @@ def test_a_table_of_too_many_pairs_has_the_declared_ones(
     assert len(declared.rows) == 9
     assert all("server-c" in row[0].text for row in declared.rows)
     assert "Declared" not in {column.title for column in declared.columns}
+
+
+def test_costs_of_too_many_scenarios_stand_without_intervals(
+    report: ReportModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def figures(title: str) -> list[Cell]:
+        (cost,) = (section for section in page.sections(report) if section.title == "Cost")
+        (fold,) = (one for one in cost.blocks if isinstance(one, Fold) and one.title == title)
+        (table,) = (block for block in fold.blocks if isinstance(block, Table))
+        return [cell for row in table.rows for cell in row[1:] if cell.value is not None]
+
+    told = figures("Figures, with intervals")
+    assert any(cell.aside for cell in told)
+    monkeypatch.setattr(rankings, "MOST_WITH_INTERVALS", len(report.scenarios) - 1)
+    short = figures("Figures")
+    assert not any(cell.aside for cell in short)
+    # Whoever reads the figures from a file has them all the same.
+    assert [(cell.text, cell.low) for cell in short] == [(cell.text, cell.low) for cell in told]

@@ -125,6 +125,28 @@ def test_sessions_have_a_table_and_the_server_s_cpu_is_told_per_session() -> Non
     assert "per session" in texts
 
 
+def test_sessions_of_one_request_have_no_routes() -> None:
+    """What stands above tells all of it."""
+
+    def of_first(figures: TrafficFigures | None) -> TrafficFigures:
+        assert figures is not None
+        return figures.model_copy(update={"routes": figures.routes[:1]})
+
+    def with_one(whole: Trial) -> Trial:
+        intervals = (
+            one.model_copy(update={"traffic": of_first(one.traffic)}) for one in whole.intervals
+        )
+        summary = whole.summary.model_copy(update={"traffic": of_first(whole.summary.traffic)})
+        names = TrafficNames(routes=NAMES[:1], flows=("shop",))
+        start = whole.start.model_copy(update={"traffic": names})
+        changed = {"intervals": tuple(intervals), "summary": summary, "start": start}
+        return whole.model_copy(update=changed)
+
+    trials = [with_one(trial(server, block)) for server in SERVERS for block in range(4)]
+    made = model.build(trials, question="q", title="t", command="c")
+    assert not [one for one in page.sections(made) if one.title == "Routes"]
+
+
 def test_one_message_has_no_routes() -> None:
     judgement = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
     made = one_trial(DEMO[0], 0, 0, 1, judgement, 1.0, random.Random(3))

@@ -8,7 +8,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from tests.report.test_report_routes import trial
-from wiretrial.report import coarse, merged, outlined, timings
+from wiretrial.report import bared, coarse, merged, outlined, timings
 from wiretrial.report.measures import Measured
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Interval
@@ -66,3 +66,25 @@ def test_routes_and_flows_that_are_kept_tell_the_same(whole: Trial, share: float
         assert flow.iterations.quantile(share) == drawn.iterations.quantile(share)
     size = len(small.model_dump_json())
     assert size < len(joined.model_dump_json()) / 2
+
+
+def test_what_no_figure_is_made_of_may_go(whole: Trial) -> None:
+    """The distributions of flows stay, and readings around the window's ends."""
+
+    def told(interval: Interval) -> Interval:
+        own = dict.fromkeys(("first_byte_time", "iteration_time"), scattered(7))
+        return timings.put(interval, {**timings.of(interval), **own})
+
+    full = whole.model_copy(update={"intervals": tuple(map(told, whole.intervals))})
+    bare = bared.of(full)
+    for told_of, left in zip(full.intervals, bare.intervals, strict=True):
+        gone = set(timings.of(told_of)) - set(timings.of(left))
+        assert gone == {"first_byte_time", "iteration_time"}
+    assert len(bare.subject_samples) < len(full.subject_samples)
+    assert bare.subject_samples[-1] == full.subject_samples[-1]
+    assert Measured(bare).server_ns == Measured(full).server_ns
+    before, after = Measured(full).routed, Measured(bare).routed
+    for one, kept in zip(before.routes, after.routes, strict=True):
+        assert (one.ok, one.times.text) == (kept.ok, kept.times.text)
+    for flow, kept_flow in zip(before.flows, after.flows, strict=True):
+        assert flow.iterations.text == kept_flow.iterations.text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from wiretrial.errors import StoreError
-from wiretrial.report import coarse, knees, merged, outlined, sampled
+from wiretrial.report import bared, coarse, knees, merged, outlined, sampled
 from wiretrial.report.exports import table
 from wiretrial.report.knees import Objective
 from wiretrial.results import kept, offered, searches
@@ -24,8 +24,9 @@ MOST_BYTES = 3_000_000
 INTERVALS = (1_000_000, 20, 8, 3, 1)
 """How many are left of each part of a run, tried in this order."""
 OUTLINES = (outlined.PICTURES, outlined.FIGURES)
-"""Then distributions keep these quantiles only, with the fewest intervals."""
-TRIES = 2 * len(INTERVALS) + len(OUTLINES)
+"""Then distributions keep these quantiles only, with the fewest intervals. At last what no figure
+is made of goes, too."""
+TRIES = 2 * len(INTERVALS) + len(OUTLINES) + 1
 """So many sizes are tried at most; each takes as long as the whole file, or its sample."""
 
 _Place = tuple[str | None, int]
@@ -85,6 +86,7 @@ def smaller(
             yield Tried(tuple(fewer), rows)
     for shares in OUTLINES:
         yield Tried(tuple(outlined.of(trial, shares) for trial in fewer), rows)
+    yield Tried(tuple(outlined.of(bared.of(trial), OUTLINES[-1]) for trial in fewer), rows)
 
 
 def packed(results: ResultsFolder, tried: Tried) -> bytes:

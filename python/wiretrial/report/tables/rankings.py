@@ -22,6 +22,8 @@ BESIDE = (
 
 MOST_PAIRS = 300
 """A table of more pairs has the declared ones alone: nobody reads 703 of 38 servers."""
+MOST_WITH_INTERVALS = 300
+"""Costs of more scenarios stand without intervals, which the table of trials tells."""
 
 
 def ranking(group: Group) -> Table:
@@ -140,8 +142,14 @@ def quantiles(group: Group, unit: units.Unit, what: str) -> Table:
     return Table((*words(f"{what}, {unit.name}"), *heads), rows)
 
 
+def has_intervals(model: ReportModel) -> bool:
+    """Whether the table of costs shows them."""
+    return not model.is_run and len(model.scenarios) <= MOST_WITH_INTERVALS
+
+
 def costs(model: ReportModel) -> Table:
-    """All cost figures with their intervals, a row per scenario."""
+    """All cost figures, a row per scenario: with their intervals where the rows are few."""
+    is_short = has_intervals(model)
     known = {key for scenario in model.scenarios for key in scenario.estimates}
     what = model.groups[0].what
     shown = [metric for metric in metrics.COSTS if metric.key in known]
@@ -149,7 +157,11 @@ def costs(model: ReportModel) -> Table:
     rows = tuple(
         (
             Cell(scenario.name, colour=scenario.colour),
-            *(cells.of(scenario, metric, fitted[metric.key]) for metric in shown),
+            *(
+                cell if is_short else replace(cell, aside=())
+                for metric in shown
+                for cell in [cells.of(scenario, metric, fitted[metric.key])]
+            ),
         )
         for group in model.groups
         for scenario in group.ranked
