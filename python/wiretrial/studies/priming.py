@@ -53,10 +53,13 @@ def prime(
     """
     if not case.priming_ns:
         return
-    plan, freed = without_pause(plan, case.priming_ns, tuple(sources)), ()
+    plan = without_pause(plan, case.priming_ns, tuple(sources))
     if case.priming_connections:
-        plan, freed = on_few(plan, case.priming_connections), tuple(pids)
-    with pinning.anywhere(freed), engine.run(plan) as run:
+        plan = on_few(plan, case.priming_connections)
+    with (
+        pinning.anywhere(pids if case.priming_connections else ()),
+        engine.run(plan) as run,
+    ):
         for snapshot in run:
             if isinstance(snapshot, Interval):
                 yield Seen(snapshot)
