@@ -7,8 +7,9 @@ from collections.abc import Callable
 import psutil
 import pytest
 
+from tests.lab.whole_studies import primed
 from wiretrial.engine import Engine
-from wiretrial.studies import matrix, priming, registry
+from wiretrial.studies import matrix, registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
 
@@ -28,7 +29,7 @@ def document(request: pytest.FixtureRequest) -> Document:
 @pytest.fixture(scope="module")
 def study(request: pytest.FixtureRequest, document: Document) -> Study:
     """The study that the module names, whole."""
-    return priming.primed(matrix.expand(request.module.NAME, document, command="-", seed=1))
+    return primed(document, matrix.expand(request.module.NAME, document, command="-", seed=1))
 
 
 Children = Callable[[], list[psutil.Process]]
