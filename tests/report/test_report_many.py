@@ -14,7 +14,7 @@ from wiretrial.report import labels, metrics, page, text, text_blocks
 from wiretrial.report.blocks import Cell, Fold, Table
 from wiretrial.report.finding import Part
 from wiretrial.report.model import ReportModel, build
-from wiretrial.report.tables import held, rankings
+from wiretrial.report.tables import held, limits, rankings
 from wiretrial.results.model import Trial
 
 SUBJECTS = tuple(f"server-{letter}" for letter in "abcdefghij")
@@ -211,19 +211,26 @@ def test_a_table_of_too_many_pairs_has_the_declared_ones(
     assert "Declared" not in {column.title for column in declared.columns}
 
 
-def test_costs_of_too_many_scenarios_stand_without_intervals(
+def test_of_too_many_scenarios_neither_all_costs_nor_the_evidence_have_a_table(
     report: ReportModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def figures(title: str) -> list[Cell]:
-        (cost,) = (section for section in page.sections(report) if section.title == "Cost")
-        (fold,) = (one for one in cost.blocks if isinstance(one, Fold) and one.title == title)
-        (table,) = (block for block in fold.blocks if isinstance(block, Table))
-        return [cell for row in table.rows for cell in row[1:] if cell.value is not None]
+    def folded() -> dict[str, list[str]]:
+        """The heads of each table that opens when it is asked for."""
+        return {
+            block.title: [column.title for column in table.columns]
+            for section in page.sections(report)
+            for block in section.blocks
+            if isinstance(block, Fold)
+            for table in block.blocks
+            if isinstance(table, Table)
+        }
 
-    told = figures("Figures, with intervals")
-    assert any(cell.aside for cell in told)
-    monkeypatch.setattr(rankings, "MOST_WITH_INTERVALS", len(report.scenarios) - 1)
-    short = figures("Figures")
-    assert not any(cell.aside for cell in short)
-    # Whoever reads the figures from a file has them all the same.
-    assert [(cell.text, cell.low) for cell in short] == [(cell.text, cell.low) for cell in told]
+    few = folded()
+    assert "Figures, with intervals" in few
+    assert "Evidence (a typical trial)" in few["By scenario, with the evidence"]
+    most = len(report.scenarios) - 1
+    monkeypatch.setattr(rankings, "MOST_COSTS", most)
+    monkeypatch.setattr(limits, "MOST_WITH_EVIDENCE", most)
+    many = folded()
+    assert "Figures, with intervals" not in many
+    assert many["By scenario"] == few["By scenario, with the evidence"][:-1]

@@ -230,7 +230,9 @@ def _limits(model: ReportModel) -> Section:
     """Who limited how many trials; a long table of them is folded."""
     table = limits.table(model)
     is_long = len(model.scenarios) > MOST_ROWS
-    title = "By scenario, with the evidence" if is_long else "Evidence"
+    title = "Evidence"
+    if is_long:
+        title = f"By scenario{', with the evidence' if limits.has_evidence(model) else ''}"
     marked = limits.marked(model)
     listed = (heading("Marked trials (hollow in the ranking)"), marked) if marked else ()
     told = Text(model.bottleneck_sentence)

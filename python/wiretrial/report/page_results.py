@@ -139,7 +139,7 @@ def costs(model: ReportModel) -> Section:
         is_long = sum(len(group.scenarios) for group in rest) > MOST_BARS
         found += fold("Scenario by scenario", Panels(bars)) if is_long else [Panels(bars)]
     found += [key(text) for text in cost.constants(model)]
-    figures = "Figures, with intervals" if rankings.has_intervals(model) else "Figures"
+    figures = "Figures" if model.is_run else "Figures, with intervals"
     return Section("Cost", (*found, *fold(figures, rankings.costs(model))), is_detail=True)
 
 

@@ -15,21 +15,31 @@ from wiretrial.report.knees import Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import TrialRow
 
+MOST_WITH_EVIDENCE = 300
+"""Of more scenarios the evidence is in the table of trials alone."""
+
+
+def has_evidence(model: ReportModel) -> bool:
+    """Whether the table of scenarios tells it."""
+    return len(model.scenarios) <= MOST_WITH_EVIDENCE
+
 
 def table(model: ReportModel) -> Table:
     """One row per scenario, and two per search; how many kept drifting where any did."""
     shows_drift = any(scenario.drifting for scenario in model.scenarios)
+    is_short = has_evidence(model)
     rows = tuple(
         (
             Cell(name, colour=colour),
             Cell(trial_words.bottleneck_counts(trials)),
             *((Cell(_drifting(trials)),) if shows_drift else ()),
-            Cell(_evidence(trials)),
+            *((Cell(_evidence(trials)),) if is_short else ()),
         )
         for colour, name, trials in _rows(model)
     )
     drift = ("Kept drifting",) if shows_drift else ()
-    return Table(words("Scenario", "Bottleneck", *drift, "Evidence (a typical trial)"), rows)
+    evidence = ("Evidence (a typical trial)",) if is_short else ()
+    return Table(words("Scenario", "Bottleneck", *drift, *evidence), rows)
 
 
 def marked(model: ReportModel) -> Items | None:

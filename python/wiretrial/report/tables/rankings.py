@@ -22,8 +22,9 @@ BESIDE = (
 
 MOST_PAIRS = 300
 """A table of more pairs has the declared ones alone: nobody reads 703 of 38 servers."""
-MOST_WITH_INTERVALS = 300
-"""Costs of more scenarios stand without intervals, which the table of trials tells."""
+MOST_COSTS = 300
+"""Of more scenarios no table has all costs: rankings show what ranks them, and what stands beside
+it; the table of trials has the rest."""
 
 
 def ranking(group: Group) -> Table:
@@ -142,14 +143,10 @@ def quantiles(group: Group, unit: units.Unit, what: str) -> Table:
     return Table((*words(f"{what}, {unit.name}"), *heads), rows)
 
 
-def has_intervals(model: ReportModel) -> bool:
-    """Whether the table of costs shows them."""
-    return not model.is_run and len(model.scenarios) <= MOST_WITH_INTERVALS
-
-
-def costs(model: ReportModel) -> Table:
-    """All cost figures, a row per scenario: with their intervals where the rows are few."""
-    is_short = has_intervals(model)
+def costs(model: ReportModel) -> Table | None:
+    """All cost figures with their intervals, a row per scenario; None where they are too many."""
+    if len(model.scenarios) > MOST_COSTS:
+        return None
     known = {key for scenario in model.scenarios for key in scenario.estimates}
     what = model.groups[0].what
     shown = [metric for metric in metrics.COSTS if metric.key in known]
@@ -157,11 +154,7 @@ def costs(model: ReportModel) -> Table:
     rows = tuple(
         (
             Cell(scenario.name, colour=scenario.colour),
-            *(
-                cell if is_short else replace(cell, aside=())
-                for metric in shown
-                for cell in [cells.of(scenario, metric, fitted[metric.key])]
-            ),
+            *(cells.of(scenario, metric, fitted[metric.key]) for metric in shown),
         )
         for group in model.groups
         for scenario in group.ranked
