@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_PASSES = 10
+"""Over a process's threads, until all of them are where they should be."""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,10 @@ def primed(study: Study, most_ns: int | None = None, connections: int | None = N
     `connections`: so few ask a server, which may use every CPU meanwhile. A load that takes all CPU
     time leaves none to what compiles the server.
     """
-    cases = (_primed(case, most_ns or study.duration_of(case)) for case in study.cases)
-    return study.model_copy(update={"cases": tuple(_on(case, connections) for case in cases)})
+    cases = tuple(
+        _primed(case, most_ns or study.duration_of(case), connections) for case in study.cases
+    )
+    return study.model_copy(update={"cases": cases})
 
 
 def prime(
@@ -92,15 +94,14 @@ def on_few(plan: Plan, connections: int) -> Plan:
     )
 
 
-def _on(case: Case, connections: int | None) -> Case:
-    return case.model_copy(update={"priming_connections": connections}) if case.priming_ns else case
-
-
-def _primed(case: Case, most_ns: int) -> Case:
+def _primed(case: Case, most_ns: int, connections: int | None) -> Case:
     if case.url or case.own or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
-    return case.model_copy(update={"priming_ns": min(wanted_ns, most_ns)})
+    few = connections if wanted_ns else None
+    return case.model_copy(
+        update={"priming_ns": min(wanted_ns, most_ns), "priming_connections": few}
+    )
 
 
 def _has_unique_rows(case: Case) -> bool:

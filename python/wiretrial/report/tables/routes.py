@@ -5,7 +5,6 @@ Knows the groups of a report; must not know where the tables stand.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from wiretrial.report import by_route, metrics, traffic, units
@@ -15,11 +14,9 @@ from wiretrial.report.families import Group
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.tables import cells
 from wiretrial.report.units import Unit
-from wiretrial.words import counted, part_of
+from wiretrial.words import SESSION, counted, part_of
 
 _BLOCKED = "Blocked p99"
-SAME_RATE = 0.05
-"""Some sessions and requests are under way when the window begins and ends."""
 NOT_ALONE = "Of a single {} it cannot be told: the server's CPUs work for all of them at once."
 
 
@@ -29,13 +26,8 @@ def has(group: Group) -> bool:
 
 
 def _is_one_request(scenario: ScenarioResult) -> bool:
-    if len(scenario.routes) != 1 or len(scenario.flows) != 1:
-        return False
-    (asked,), (begun,) = scenario.routes, scenario.flows
-    requests, sessions_of = asked.median("rate"), begun.median("rate")
-    if requests is None or sessions_of is None:
-        return False
-    return math.isclose(requests, sessions_of, rel_tol=SAME_RATE)
+    is_single = len(scenario.routes) == 1 and len(scenario.flows) == 1
+    return is_single and scenario.due != SESSION
 
 
 def of_group(group: Group, apart: Sequence[Apart]) -> tuple[Told, ...]:
