@@ -93,7 +93,7 @@ def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
     assert named == SECURE
 
 
-KINDS = {"server": 104, "client": 22}
+KINDS = {"server": 109, "client": 22}
 """The systems of the five studies and twelve of today's, one of them with an article's handler too;
 the table servers of the game come with theirs; thirteen that speak HTTP/2, four HTTP/3, six gRPC,
 web frameworks with a database, eight proxies, and five that push."""
