@@ -182,6 +182,16 @@ def test_each_start_has_the_same_rows(postgresql: Database) -> None:
         assert last == [(web_parts.item(9, web_parts.ITEMS),)]
 
 
+def test_a_prepared_statement_finds_a_token_by_its_index(postgresql: Database) -> None:
+    plan = postgresql.asked.ask(
+        "SET plan_cache_mode = force_generic_plan;"
+        " PREPARE known(text) AS SELECT account FROM session WHERE token = $1;"
+        " EXPLAIN EXECUTE known('none');",
+        web_parts.DATABASE,
+    )
+    assert plan[0][0].startswith("Index Scan using session_pkey")
+
+
 def test_rows_of_a_request_are_different_ones() -> None:
     for first in (1, 4242, web_parts.ROWS):
         rows = web_parts.chain(first, web_parts.MOST)
