@@ -26,7 +26,7 @@ from wiretrial.subjects.spec import SPEC_FILE, Part, Subject
 
 RESTORED = f"""
 UPDATE world SET number = (id * 6571 + 2741) % {web_parts.ROWS} + 1;
-DELETE FROM item WHERE id > {web_parts.ACCOUNTS * web_parts.ITEMS};
+DELETE FROM item WHERE id > {web_parts.ACCOUNTS * web_parts.FIRST_ITEMS};
 """
 DATABASE = 'database = "postgresql"\nspeaks'
 
@@ -179,17 +179,31 @@ def test_each_start_has_the_same_rows(postgresql: Database) -> None:
         assert [message for _, message in fortunes] == list(web_parts.FORTUNES)
         newest = "SELECT text FROM item WHERE account = 9 ORDER BY id DESC LIMIT 1"
         last = second.asked.ask(newest, web_parts.DATABASE)
-        assert last == [(web_parts.item(9, web_parts.ITEMS),)]
+        assert last == [(web_parts.item(9, web_parts.FIRST_ITEMS),)]
 
 
-def test_a_prepared_statement_finds_a_token_by_its_index(postgresql: Database) -> None:
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        ("SELECT account FROM session WHERE token = $1", "session_pkey"),
+        (
+            "SELECT id, text FROM item WHERE account = $1::integer ORDER BY id DESC LIMIT 20",
+            "item_of_account",
+        ),
+    ],
+)
+def test_no_statement_of_a_session_reads_more_as_rows_are_added(
+    postgresql: Database, asked: str, index: str
+) -> None:
     plan = postgresql.asked.ask(
         "SET plan_cache_mode = force_generic_plan;"
-        " PREPARE known(text) AS SELECT account FROM session WHERE token = $1;"
-        " EXPLAIN EXECUTE known('none');",
+        f" PREPARE known(text) AS {asked}; EXPLAIN EXECUTE known('1');",
         web_parts.DATABASE,
     )
-    assert plan[0][0].startswith("Index Scan using session_pkey")
+    steps = "\n".join(step for (step,) in plan)
+    assert f"Index Scan using {index}" in steps
+    assert "Bitmap" not in steps
+    assert "Sort" not in steps
 
 
 def test_rows_of_a_request_are_different_ones() -> None:

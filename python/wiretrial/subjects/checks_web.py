@@ -315,7 +315,8 @@ def _session(endpoint: Endpoint) -> None:
         kept = _ask(endpoint, f"SELECT account FROM session WHERE token = '{token}'")
         expect(kept == [(str(account),)], "the token of /login is not in the table session")
         before = _listed(connection, token)
-        wanted = [web_parts.item(account, place) for place in range(web_parts.ITEMS, 0, -1)]
+        newest = range(web_parts.FIRST_ITEMS, 0, -1)[: web_parts.ITEMS]
+        wanted = [web_parts.item(account, place) for place in newest]
         expect(
             [one for _, one in before] == wanted,
             f"/items lists {before[:2]}, not {wanted[:2]}",

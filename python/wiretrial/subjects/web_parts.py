@@ -17,7 +17,10 @@ STEP: Final = 7919
 """From one row of a request to the next: prime to `ROWS`, so that no row comes twice."""
 ACCOUNTS: Final = 1000
 ITEMS: Final = 20
-"""Of each account at the beginning, and on a page."""
+"""On a page, the newest of an account."""
+FIRST_ITEMS: Final = 40
+"""Of each account at the beginning. Of so many, PostgreSQL reads a page's by their index. If there
+were no more than a page has, it would read and sort all, however many are added."""
 SESSIONS: Final = 20
 """Of each account at the beginning, which nobody goes on with. A table that is empty when it is
 analysed is read as a whole for each token, however many rows it has by then."""
@@ -127,7 +130,7 @@ CREATE TABLE item (
 );
 INSERT INTO item (account, text)
   SELECT account, 'item ' || place || ' of user ' || account
-  FROM generate_series(1, {ACCOUNTS}) AS account, generate_series(1, {ITEMS}) AS place
+  FROM generate_series(1, {ACCOUNTS}) AS account, generate_series(1, {FIRST_ITEMS}) AS place
   ORDER BY place, account;
 CREATE INDEX item_of_account ON item (account, id DESC);
 """
