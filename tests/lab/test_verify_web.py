@@ -185,9 +185,9 @@ def test_each_start_has_the_same_rows(postgresql: Database) -> None:
 @pytest.mark.parametrize(
     ("asked", "index"),
     [
-        ("SELECT account FROM session WHERE token = $1", "session_pkey"),
+        ("account FROM session WHERE token = $1", "session_pkey"),
         (
-            "SELECT id, text FROM item WHERE account = $1::integer ORDER BY id DESC LIMIT 20",
+            f"id, text FROM item WHERE account = $1::int ORDER BY id DESC LIMIT {web_parts.ITEMS}",
             "item_of_account",
         ),
     ],
@@ -197,7 +197,7 @@ def test_no_statement_of_a_session_reads_more_as_rows_are_added(
 ) -> None:
     plan = postgresql.asked.ask(
         "SET plan_cache_mode = force_generic_plan;"
-        f" PREPARE known(text) AS {asked}; EXPLAIN EXECUTE known('1');",
+        f" PREPARE known(text) AS SELECT {asked}; EXPLAIN EXECUTE known('1');",
         web_parts.DATABASE,
     )
     steps = "\n".join(step for (step,) in plan)
