@@ -59,8 +59,10 @@ def of(family: Family, metric: Metric, baselines: Sequence[str]) -> Iterator[Con
         yield Contrast(family, (pair.a, pair.b), family.title, pair)
     done = {frozenset((pair.a, pair.b)) for pair in whole}
     for group in family.groups:
+        bases = {scenario.name: scenario.baseline for scenario in group.scenarios}
         for pair in group.contest.pairs.get(metric.key, ()):
-            turned = pair.seen_from(pair.a) if group.called[pair.a] == base else pair
+            is_turned = group.called[pair.a] == base or bases.get(pair.b) == pair.a
+            turned = pair.seen_from(pair.a) if is_turned else pair
             sides = group.called[turned.a], group.called[turned.b]
             if pair.is_declared and frozenset(sides) not in done:
                 yield Contrast(family, sides, group.title, turned)

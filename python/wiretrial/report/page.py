@@ -46,6 +46,7 @@ from wiretrial.report.tables import (
     browsed,
     capacities,
     claims,
+    decided,
     held,
     limits,
     occasions,
@@ -105,6 +106,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield Section(starts.TITLE, starts.blocks(model.starts))
     yield Section(claims.TITLE, (claims.table(model.claims),) if model.claims else ())
     yield _limits(model)
+    yield Section(decided.TITLE, decided.section(model))
     yield Section(resolution.TITLE, resolution.section(model))
     yield Section(occasions.TITLE, occasions.section(model))
     absent = (Item(row.reason) for row in model.absent)

@@ -1,0 +1,56 @@
+"""The declared contrasts that show a difference, a row each.
+
+Knows the declared contrasts of a report; must not know how a table is drawn. A ranking compares all
+with the best, or with one baseline; what a study declared between others has its ratio here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wiretrial.report import declared, units
+from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Table, Text, figures, fold, key, words
+from wiretrial.report.declared import Contrast
+from wiretrial.report.model import ReportModel
+from wiretrial.report.tables import cells
+
+TITLE = "Declared contrasts that show a difference"
+FEWEST = 4
+"""Fewer contrasts are told by the sentences of the report."""
+MOST_ROWS = 40
+"""More are in the page alone."""
+KEY = (
+    "Ratio: of the first to the second. Which rows stand here is adjusted for the number of"
+    " contrasts (Holm); the intervals are not."
+)
+
+
+def section(model: ReportModel) -> tuple[Block, ...]:
+    """Those in the metrics that rank first, and alone where all are too many.
+
+    Empty where little is declared or nothing is shown.
+    """
+    every = list(declared.inside(model.families, model.baselines))
+    shown = [one for one in every if one.pair.winner is not None]
+    if len(every) < FEWEST or not shown:
+        return ()
+    ordered = sorted(shown, key=lambda one: not one.is_ranked)
+    ranked = [one for one in ordered if one.is_ranked]
+    first = (ordered if len(ordered) <= MOST_ROWS else ranked or ordered)[:MOST_ROWS]
+    rest = ordered[len(first) :]
+    said = f"Of {units.plural(len(every), 'declared contrast')}, {len(shown)} show one."
+    if not rest:
+        return (Text(said), _table(first), key(KEY))
+    more = f" {len(rest)} more are in the HTML report alone."
+    return (Text(said), _table(first), *fold("The others", _table(rest)), key(KEY + more))
+
+
+def _table(told: Sequence[Contrast]) -> Table:
+    columns = (*words("Contrast", "Workload", "Metric"), *figures("Ratio"))
+    return Table(columns, tuple(map(_row, told)))
+
+
+def _row(one: Contrast) -> tuple[Cell, ...]:
+    found = one.pair.comparison
+    ratio = cells.compared(found) if found else NO_FIGURE
+    return (Cell(one.name), Cell(one.where), Cell(one.pair.metric.title), ratio)
