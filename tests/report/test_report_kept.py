@@ -77,10 +77,36 @@ def test_each_line_has_the_figures_of_its_record(file: Path) -> None:
     rows = table.rows(trials, head_adopted(head))
     assert (head["schema"], head["trials"]) == ("wiretrial-kept", len(lines))
     for line, row in zip(lines, rows, strict=True):
-        assert line["figures"] == {
-            k: v for k, v in json.loads(json.dumps(row)).items() if v is not None
-        }
+        known = {k: v for k, v in json.loads(json.dumps(row)).items() if v is not None}
+        assert line["figures"] == near(known, 1e-5)
     assert {"occasion", "scenario", "throughput", "p99", "server"} <= lines[0]["figures"].keys()
+
+
+def test_a_file_of_packed_histograms_is_still_read(file: Path, tmp_path: Path) -> None:
+    head, *lines = map(json.loads, lines_of(file))
+    old = tmp_path / "old.jsonl.xz"
+    trials = kept.read(file).trials
+    for line, trial in zip(lines, trials, strict=True):
+        line["trial"] = trial.model_dump(mode="json", by_alias=True)
+    text = "\n".join(map(json.dumps, ({**head, "version": 1}, *lines)))
+    assert '"HISTF' in text
+    old.write_bytes(lzma.compress(text.encode()))
+    assert kept.read(old).trials == trials
+
+
+def test_a_histogram_that_is_none_is_refused(file: Path, tmp_path: Path) -> None:
+    head, line, *_ = lines_of(file)
+    broken = tmp_path / "broken.jsonl.xz"
+    spoilt = re.sub(r'("service_time":")\d', r"\1x", line)
+    assert spoilt != line
+    broken.write_bytes(lzma.compress(f"{head}\n{spoilt}\n".encode()))
+    with pytest.raises(StoreError, match="holds no kept trials"):
+        kept.read(broken)
+
+
+def near(row: dict[str, object], share: float) -> dict[str, object]:
+    """What equals the row but for so much of each figure with a fraction."""
+    return {k: pytest.approx(v, rel=share) if isinstance(v, float) else v for k, v in row.items()}
 
 
 def lines_of(file: Path) -> list[str]:
@@ -93,10 +119,10 @@ def head_adopted(head: dict[str, object]) -> tuple[Adopted, ...]:
     return tuple(map(Adopted.model_validate, rows))
 
 
-@pytest.mark.parametrize("most", [20, 3, 1])
-def test_fewer_intervals_give_the_same_figures(most: int) -> None:
+@pytest.mark.parametrize(("most", "by_phase"), [(20, True), (3, True), (1, True), (1, False)])
+def test_fewer_intervals_give_the_same_figures(most: int, by_phase: bool) -> None:
     for trial in demo_trials(blocks=1):
-        small = coarse.of(merged.of(trial), most)
+        small = coarse.of(merged.of(trial), most, by_phase=by_phase)
         assert len(small.intervals) <= 3 * most
         before, after = Measured(trial), Measured(small)
         assert after.throughput == pytest.approx(before.throughput)
@@ -120,16 +146,16 @@ def test_where_there_is_little_room_fewer_intervals_are_kept(
     tries: list[int] = []
     with pytest.raises(StoreError, match=r"35 trials take more than 1,000 bytes"):
         kept_trials.pack(results, most_bytes=1000, told=tries.append)
-    assert tries == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert tries == [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def test_where_there_is_less_room_quantiles_are_kept_and_tell_the_same(
     results: ResultsFolder, tmp_path: Path
 ) -> None:
-    *_, fewest, pictures, figures, bare = (
+    *_, fewest, pictures, figures, bare, least = (
         kept_trials.packed(results, tried) for tried in kept_trials.smaller(results)
     )
-    assert len(fewest) > len(pictures) > len(figures) > len(bare)
+    assert len(fewest) > len(pictures) > len(figures) > len(bare) > len(least)
     whole = found.of_report(reports.whole(results))
     for name, wanted in (("pictures", pictures), ("bare", bare)):
         path = tmp_path / f"{name}.jsonl.xz"
@@ -137,6 +163,14 @@ def test_where_there_is_less_room_quantiles_are_kept_and_tell_the_same(
         assert path.read_bytes() == wanted
         again = kept.unpack(path, tmp_path)
         assert found.of_report(reports.whole(again)) == whole
+
+
+def test_with_the_least_room_figures_keep_what_tables_show(results: ResultsFolder) -> None:
+    *_, bare, least = kept_trials.smaller(results)
+    for some, few in zip(*map(table.rows, (bare.trials, least.trials)), strict=True):
+        assert few == near(some, 2e-5)
+    for trial in least.trials:
+        assert len(trial.intervals) <= 3
 
 
 OBJECTIVES = {f"{subject}: knee": OBJECTIVE for subject in SUBJECTS}

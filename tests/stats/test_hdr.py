@@ -52,6 +52,42 @@ def test_values_and_mean_are_those_of_the_library(seed: int) -> None:
     assert found.mean == pytest.approx(library.get_mean_value(), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("values", "steps"),
+    [
+        ({}, ""),
+        ({1: 1}, "1"),
+        ({1: 5, 3: 1, 2047: 2}, "1:5 2 2044:2"),
+        # From 2,048 ns on a place is two wide.
+        ({2048: 1, 2049: 1, 2050: 3}, "2048:2 1:3"),
+    ],
+)
+def test_a_histogram_is_said_in_steps(values: dict[int, int], steps: str) -> None:
+    assert hdr.decode(encoded(values)).steps == steps
+    assert hdr.of_steps(steps).values == hdr.decode(encoded(values)).values
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_lose_nothing(seed: int) -> None:
+    random = Random(seed)
+    recorded = {
+        round(math.exp(random.uniform(0, math.log(HOUR)))): random.randint(1, 10**9)
+        for _ in range(300)
+    }
+    found = hdr.decode(encoded(recorded | {HOUR: 1}))
+    again = hdr.of_steps(found.steps)
+    assert again.values == found.values
+    assert again.text == found.text
+
+
+@pytest.mark.parametrize(
+    "steps", ["x", "1:", "1:x", "-1", "1.5", "1 2:3:4", "40000", "1 HISTF", "1:" + "9" * 19]
+)
+def test_what_is_no_step_is_refused(steps: str) -> None:
+    with pytest.raises(hdr.HistogramError):
+        hdr.of_steps(steps)
+
+
 def test_merge_adds() -> None:
     found = hdr.merge([encoded({100: 3}), encoded({200: 1})])
     assert (found.count, found.min, found.max) == (4, 100, 200)

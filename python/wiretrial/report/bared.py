@@ -11,6 +11,7 @@ from typing import Final
 
 from wiretrial.report import timings
 from wiretrial.results.model import ProcessSample, Trial
+from wiretrial.results.observation import Observation
 from wiretrial.results.watched import WatchedPlace
 
 NEVER: Final = frozenset({"first_byte_time"})
@@ -20,7 +21,7 @@ OF_FLOWS: Final = frozenset({"iteration_time", "session_wait"})
 
 
 def of(trial: Trial) -> Trial:
-    """The trial with fewer distributions, and fewer readings of its processes.
+    """The trial with fewer distributions, and fewer readings of its processes and sockets.
 
     CPU time in the window is read between the samples around both of its ends, so those stay.
     """
@@ -32,6 +33,7 @@ def of(trial: Trial) -> Trial:
             "summary": timings.put(trial.summary, _needed(timings.of(trial.summary))),
             "subject_samples": _around(trial.subject_samples, (window.start_ns, window.end_ns)),
             "places": tuple(map(_unsampled, trial.places)),
+            "observation": trial.observation and _unsocketed(trial.observation),
         }
     )
 
@@ -39,6 +41,12 @@ def of(trial: Trial) -> Trial:
 def _unsampled(place: WatchedPlace) -> WatchedPlace:
     parts = (part.model_copy(update={"samples": ()}) for part in place.parts)
     return place.model_copy(update={"parts": tuple(parts)})
+
+
+def _unsocketed(seen: Observation) -> Observation:
+    """Without what explains a single run: what TCP and each side's sockets did, and all CPUs."""
+    each = tuple(use for use in seen.cpus if use.cpu is not None)
+    return seen.model_copy(update={"tcp": None, "sockets": (), "cpus": each})
 
 
 def _needed(table: Mapping[str, str]) -> dict[str, str]:

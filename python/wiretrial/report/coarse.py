@@ -13,17 +13,19 @@ from wiretrial.results.model import Trial
 from wiretrial.snapshot import Interval
 
 
-def of(trial: Trial, most: int) -> Trial:
+def of(trial: Trial, most: int, *, by_phase: bool = True) -> Trial:
     """The trial with at most so many intervals before its window, in it and after it.
 
     Whether a line of waiting messages grew is read from all intervals, so that no search can be
-    replayed from it.
+    replayed from it. Not `by_phase`: what is before the window may be of several phases, such as
+    connecting and warming up, and so may be what is after it.
     """
     inside = {interval.index for interval in offered.within(trial.intervals, trial.window)}
 
     def counts(interval: Interval) -> tuple[object, ...]:
         is_after = interval.start_ns >= trial.window.end_ns
-        return interval.index in inside, is_after, interval.disturbed, interval.phase
+        phase = interval.phase if by_phase else None
+        return interval.index in inside, is_after, interval.disturbed, phase
 
     runs = [list(run) for _, run in groupby(trial.intervals, key=counts)]
     joined = [_joined(part) for run in runs for part in _parts(run, most)]

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from wiretrial.errors import StoreError
-from wiretrial.report import bared, coarse, knees, merged, outlined, sampled
+from wiretrial.report import bared, coarse, knees, merged, outlined, rounded, sampled
 from wiretrial.report.exports import table
 from wiretrial.report.knees import Objective
 from wiretrial.results import kept, offered, searches
@@ -25,8 +26,8 @@ INTERVALS = (1_000_000, 20, 8, 3, 1)
 """How many are left of each part of a run, tried in this order."""
 OUTLINES = (outlined.PICTURES, outlined.FIGURES)
 """Then distributions keep these quantiles only, with the fewest intervals. At last what no figure
-is made of goes, too."""
-TRIES = 2 * len(INTERVALS) + len(OUTLINES) + 1
+is made of goes, too, and then digits that none shows."""
+TRIES = 2 * len(INTERVALS) + len(OUTLINES) + 2
 """So many sizes are tried at most; each takes as long as the whole file, or its sample."""
 
 _Place = tuple[str | None, int]
@@ -86,15 +87,29 @@ def smaller(
             yield Tried(tuple(fewer), rows)
     for shares in OUTLINES:
         yield Tried(tuple(outlined.of(trial, shares) for trial in fewer), rows)
-    yield Tried(tuple(outlined.of(bared.of(trial), OUTLINES[-1]) for trial in fewer), rows)
+    yield Tried(tuple(map(_bare, fewer)), rows)
+    joined = (coarse.of(t, 1, by_phase=False) if _is_on_record(t, ended) else t for t in fewer)
+    yield Tried(tuple(rounded.of(_bare(trial)) for trial in joined), rows)
+
+
+def _bare(trial: Trial) -> Trial:
+    return outlined.of(bared.of(trial), OUTLINES[-1])
 
 
 def packed(results: ResultsFolder, tried: Tried) -> bytes:
     """The file of that."""
     head = kept.head_of(results, len(tried.trials))
     head = head.model_copy(update={"searches": tried.searches})
-    rows = [dict(row) for row in table.rows(tried.trials, head.adopted)]
+    rows = [_short(row) for row in table.rows(tried.trials, head.adopted)]
     return kept.pack(head, rows, tried.trials)
+
+
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures that are reckoned have more digits than were measured."""
+    return {
+        name: rounded.figure(value) if isinstance(value, float) else value
+        for name, value in row.items()
+    }
 
 
 def _packed(results: ResultsFolder, rows: tuple[Searched, ...], trials: Sequence[Trial]) -> bytes:

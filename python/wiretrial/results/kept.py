@@ -3,14 +3,14 @@
 Knows the form of the file; must not know how trials are made smaller. It is JSON lines in xz: first
 the study with what could not be measured, what its subjects weigh, how long they took to start and
 what its searches asked, then a line per trial with its figures and its record. Readers need no
-wiretrial for it: any JSON reader reads it.
+wiretrial for it: any JSON reader reads it. A histogram in it is said in plain steps (`Hdr.steps`).
 """
 
 from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretrial.errors import StoreError
-from wiretrial.results import absent, adoption, searches, starts
+from wiretrial.results import absent, adoption, hdr, searches, starts
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
@@ -30,6 +30,7 @@ FILE = "results/trials.jsonl.xz"
 """Below a study's folder."""
 SUFFIX = ".jsonl.xz"
 SCHEMA: Final = "wiretrial-kept"
+HISTOGRAMS: Final = "histograms"
 MOST_UNPACKED = 1 << 30
 """No more bytes are unpacked: a small file may say that it holds any number of them."""
 _OTHER = "name a file that `wiretrial results export --format kept` wrote"
@@ -41,7 +42,8 @@ class Head(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     schema_name: Literal["wiretrial-kept"] = Field(default=SCHEMA, alias="schema")
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
+    """1: histograms are packed texts, as in the records of a folder."""
     study: dict[str, Any]
     """The study's own document."""
     trials: int
@@ -78,7 +80,8 @@ def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) ->
     lines = [head.model_dump_json(by_alias=True, exclude=nothing)]
     for row, trial in zip(rows, trials, strict=True):
         figures = {name: value for name, value in row.items() if value is not None}
-        told = {"figures": figures, "trial": trial.model_dump(mode="json", by_alias=True)}
+        record = trial.model_dump(mode="json", by_alias=True)
+        told = {"figures": figures, "trial": _with(record, lambda text: hdr.decode(text).steps)}
         lines.append(json.dumps(told, separators=(",", ":"), ensure_ascii=False))
     return lzma.compress("\n".join((*lines, "")).encode(), filters=_FILTERS)
 
@@ -92,7 +95,10 @@ def read(path: Path) -> Kept:
     try:
         lines = unpacked(path.read_bytes()).decode().splitlines()
         head = Head.model_validate_json(lines[0])
-        trials = tuple(Trial.model_validate(json.loads(line)["trial"]) for line in lines[1:])
+        records = (json.loads(line)["trial"] for line in lines[1:])
+        if head.version > 1:
+            records = (_with(one, lambda steps: hdr.of_steps(steps).text) for one in records)
+        trials = tuple(map(Trial.model_validate, records))
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}", _OTHER) from error
     except (EOFError, lzma.LZMAError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -103,6 +109,20 @@ def read(path: Path) -> Kept:
             f"{path} holds {len(trials)} of {head.trials} trials: it is not whole", _OTHER
         )
     return Kept(head, trials)
+
+
+def _with(record: Any, said: Callable[[str], str]) -> Any:
+    """The record, each histogram in it said like that."""
+    if isinstance(record, list):
+        return [_with(one, said) for one in record]
+    if not isinstance(record, dict):
+        return record
+    return {
+        name: {metric: said(text) for metric, text in one.items()}
+        if name == HISTOGRAMS and isinstance(one, dict)
+        else _with(one, said)
+        for name, one in record.items()
+    }
 
 
 def unpack(path: Path, base: Path) -> ResultsFolder:
