@@ -59,7 +59,7 @@ def test_the_first_sentence_ends_where_a_reader_ends_it(paragraph: str, first: s
     assert answers.first_sentence(paragraph) == first
 
 
-def test_the_list_says_what_came_out_here_else_what_is_kept_else_nothing(
+def test_the_list_says_what_is_kept_and_what_came_out_here_else_nothing(
     tmp_path: Path, wiretrial: Run
 ) -> None:
     study, results = tmp_path / "studies" / "which", tmp_path / "results"
@@ -96,9 +96,13 @@ def test_the_list_says_what_came_out_here_else_what_is_kept_else_nothing(
     own = Answer(study="which", sentence="The other is. By far.", trials=5, at="2026-02-03T04:05")
     answers.keep(ResultsFolder.create(results, "which", "{}"), own)
     text = listed()
-    assert "2026-02-03: The other is." in text
-    assert "One is fastest" not in text
+    assert "Take One, unless you need the other. (1 occasion," in text
+    assert "Here, 2026-02-03: The other is." in text
     assert "By far" not in text
+
+    (study / answers.KEPT).unlink()
+    assert "Take One" not in listed()
+    assert "Here, 2026-02-03: The other is." in listed()
 
 
 def test_the_list_of_ours_is_no_wider_than_the_terminal(wiretrial: Run) -> None:

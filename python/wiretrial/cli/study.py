@@ -95,7 +95,7 @@ Budget = Annotated[
 def list_(
     results: options.Results = names.RESULTS, format_: options.FormatOption = Format.TEXT
 ) -> int:
-    """List the studies, each with its question and its last result here."""
+    """List the studies, each with its answer and its last result here."""
     from wiretrial.cli import studying
 
     return studying.list_(results, format_)

@@ -94,7 +94,7 @@ class Shown:
 
 
 def list_(results: Path, format_: Format) -> int:
-    """Shows each study with its question and its last result here."""
+    """Shows each study with its answer and its last result here."""
     known = answers.latest(results)
     rows: list[dict[str, Any]] = []
     for found in registry.catalogue():
@@ -118,7 +118,8 @@ def list_(results: Path, format_: Format) -> int:
     lines: list[str] = []
     for row in rows:
         lines += _entry(row["name"], row["title"])
-        lines += _entry("", _last_result(row))
+        for told in _told(row):
+            lines += _entry("", told)
     output.emit("\n".join(lines) if lines else "no study here", None)
     return EXIT_GOOD
 
@@ -278,14 +279,16 @@ def _kept(found: registry.Found) -> dict[str, Any] | None:
     }
 
 
-def _last_result(row: dict[str, Any]) -> str:
-    """What a study found here, else what is kept with it."""
-    if row["answer"]:
-        return f"{row['at'][:10]}: {answers.first_sentence(row['answer'])}"
-    if kept := row["kept"]:
+def _told(row: dict[str, Any]) -> Iterator[str]:
+    """What is kept with a study, and what it found here."""
+    kept, own = row["kept"], row["answer"]
+    if kept:
         occasions = units.plural(kept["occasions"], "occasion")
-        return f"{kept['answer']} ({occasions}, {kept['at']})"
-    return "not run here yet"
+        yield f"{kept['answer']} ({occasions}, {kept['at']})"
+    if own:
+        yield f"Here, {row['at'][:10]}: {answers.first_sentence(own)}"
+    if not (kept or own):
+        yield "not run here yet"
 
 
 def _entry(name: str, text: str) -> list[str]:
