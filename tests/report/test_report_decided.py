@@ -88,7 +88,10 @@ def test_more_than_a_page_holds_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     model = report(TRIALS)
     said, table, fold, key = decided.section(model)
     assert isinstance(said, Text)
-    assert said.text == "Of 6 declared contrasts, 6 show one."
+    assert said.text == (
+        "3 of 3 declared contrasts show one in the metric that ranks, and 3 of 3 in the one"
+        " beside it."
+    )
     assert isinstance(table, Table)
     assert {row[2].text for row in table.rows} == {"Throughput"}
     assert isinstance(fold, Fold)

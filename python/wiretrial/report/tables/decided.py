@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiretrial.report import declared, units
+from wiretrial.report import declared
 from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Table, Text, figures, fold, key, words
 from wiretrial.report.declared import Contrast
 from wiretrial.report.model import ReportModel
@@ -30,7 +30,8 @@ def section(model: ReportModel) -> tuple[Block, ...]:
 
     Empty where little is declared or nothing is shown.
     """
-    every = list(declared.inside(model.families, model.baselines))
+    known = declared.inside(model.families, model.baselines)
+    every = [one for one in known if one.pair.comparison]
     shown = [one for one in every if one.pair.winner is not None]
     if len(every) < FEWEST or not shown:
         return ()
@@ -38,11 +39,27 @@ def section(model: ReportModel) -> tuple[Block, ...]:
     ranked = [one for one in ordered if one.is_ranked]
     first = (ordered if len(ordered) <= MOST_ROWS else ranked or ordered)[:MOST_ROWS]
     rest = ordered[len(first) :]
-    said = f"Of {units.plural(len(every), 'declared contrast')}, {len(shown)} show one."
+    said = Text(_sentence(every))
     if not rest:
-        return (Text(said), _table(first), key(KEY))
+        return (said, _table(first), key(KEY))
     more = f" {len(rest)} more are in the HTML report alone."
-    return (Text(said), _table(first), *fold("The others", _table(rest)), key(KEY + more))
+    return (said, _table(first), *fold("The others", _table(rest)), key(KEY + more))
+
+
+def _sentence(every: Sequence[Contrast]) -> str:
+    """How many there are in the metrics that rank, and beside them."""
+    shares = [
+        f"{sum(one.pair.winner is not None for one in own)} of {len(own)}"
+        for is_ranked in (True, False)
+        if (own := [one for one in every if one.is_ranked is is_ranked])
+    ]
+    if len(shares) == 1:
+        return f"{shares[0]} declared contrasts show one."
+    ranked, beside = shares
+    return (
+        f"{ranked} declared contrasts show one in the metric that ranks, and {beside} in the one"
+        " beside it."
+    )
 
 
 def _table(told: Sequence[Contrast]) -> Table:
