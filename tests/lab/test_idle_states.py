@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 
 import pytest
 
-from tests.lab.test_sized import expanded
-from wiretrial.errors import UsageProblem
+from tests.lab.test_sized import STUDY, expanded
+from wiretrial.cli import studying
+from wiretrial.cli.output import Format
+from wiretrial.cli.studying import Choice
+from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.machine import idle_states
+from wiretrial.studies import document
+from wiretrial.studies.sized import Limited
+from wiretrial.studies.spec import Study
 
 
 def states(folder: Path, driver: str = "haltpoll") -> Path:
@@ -61,6 +68,42 @@ def test_a_workload_says_whether_cpus_may_sleep(tmp_path: Path) -> None:
         "a: CPUs kept awake": "off",
         "b:tuned: CPUs kept awake": "off",
     }
+
+
+ASKED = 'cpus = 1\nidle_states = "off-if-possible"'
+
+
+def test_where_they_can_be_cpus_are_kept_awake_and_nobody_says_so(tmp_path: Path) -> None:
+    rather, off = (expanded(tmp_path, said) for said in (ASKED, 'cpus = 1\nidle_states = "off"'))
+    assert [case.idle_states for case in rather.cases] == [case.idle_states for case in off.cases]
+    assert rather.digest() == off.digest()
+
+
+@pytest.mark.parametrize("why", [None, "CPUs can't be kept awake here: not allowed"])
+def test_where_they_can_t_be_a_study_is_measured_all_the_same_and_says_why(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    why: str | None,
+) -> None:
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace('"a", "b:tuned"', '"reference"') % ASKED, encoding="utf-8"
+    )
+    monkeypatch.setattr(idle_states, "refusal", lambda: why and UsageProblem(why, "be root"))
+    choice = Choice(quick=False, only=(), provoke=None, targets=(), pacing=None)
+    assert studying.show(str(tmp_path), choice, Format.JSON) == EXIT_GOOD
+    study = Study.model_validate(json.loads(capsys.readouterr().out)["study"])
+    assert {case.idle_states for case in study.cases} == {"on" if why else "off"}
+    assert study.question == (f"q? {why}, so that they may sleep." if why else "q?")
+
+
+def test_of_two_ways_the_one_that_can_be_had_is_left(tmp_path: Path) -> None:
+    expanded(tmp_path, 'cpus = 1\nidle_states = ["on", "off-if-possible"]')
+    asleep = document.read(tmp_path).asleep("because")
+    (workload,) = asleep.workload
+    assert isinstance(workload, Limited)
+    assert workload.idle_states == ("on",)
+    assert not asleep.is_rather_awake
 
 
 def test_a_study_that_says_nothing_has_the_digest_that_it_had(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from wiretrial.cli.options import Fleet
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_install import use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.machine import idle_states
 from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
@@ -309,6 +310,8 @@ def _expanded(name: str, choice: Choice, *, trials: int | None, seed: int) -> St
         document = document.provoking(choice.provoke)
     if choice.pacing:
         document = document.paced(choice.pacing)
+    if document.is_rather_awake and (why := idle_states.refusal()):
+        document = document.asleep(why.message)
     aims = targets.parse(choice.targets, document)
     if aims:
         document = targets.aimed(document, aims)

@@ -35,11 +35,11 @@ def off(requests: Path = REQUESTS, states: Path = STATES) -> Iterator[None]:
         yield
 
 
-def refusal() -> str | None:
-    """Why CPUs can't be kept awake here, in one line; None: they can."""
+def refusal() -> UsageProblem | None:
+    """Why CPUs can't be kept awake here; None: they can."""
     try:
         with off():
             pass
     except UsageProblem as problem:
-        return problem.line()
+        return problem
     return None

@@ -20,6 +20,7 @@ from wiretrial.studies.decided import Common
 from wiretrial.studies.fields import Count, Nanoseconds, Pacing, Part, Share
 from wiretrial.studies.kinds import AnyWorkload, Open
 from wiretrial.studies.played import Played
+from wiretrial.studies.sized import Limited
 from wiretrial.studies.workload import Quick, Workload
 
 DOCUMENT = STUDIES.document
@@ -135,6 +136,17 @@ class Document(Part):
                 "--pacing is for studies with a rate for each connection", "leave it out"
             )
         return self.model_copy(update={"workload": kept, "claim": ()})
+
+    @property
+    def is_rather_awake(self) -> bool:
+        """Whether a workload asks for CPUs that are kept awake where they can be."""
+        return any(isinstance(one, Limited) and one.is_rather_awake for one in self.workload)
+
+    def asleep(self, why: str) -> Document:
+        """The study on a machine where they can't be; its question ends with the reason."""
+        told = f"{self.question.rstrip()} {why}, so that they may sleep."
+        workloads = (one.asleep() if isinstance(one, Limited) else one for one in self.workload)
+        return self.model_copy(update={"question": told, "workload": tuple(workloads)})
 
     @model_validator(mode="after")
     def _names(self) -> Document:

@@ -28,6 +28,9 @@ IPv6 = Literal["refused", "silent"]
 """What a connection to `::1` meets where the server listens on 127.0.0.1 only."""
 IdleStates = Literal["on", "off"]
 """Whether idle CPUs may sleep while a scenario is measured."""
+IF_POSSIBLE = "off-if-possible"
+AskedIdleStates = Literal["on", "off", "off-if-possible"]
+"""What a workload asks for: without root, or a kernel that allows it, the last is `on`."""
 COMMON = "common"
 """A rate that every subject sustains, found from what each reached in a closed loop."""
 Kept = Literal["kept", "opened"]

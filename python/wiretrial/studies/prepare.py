@@ -178,11 +178,11 @@ def _too_few_cpus(study: Study, case: Case, subject: _Found, unlimited: str | No
     return None
 
 
-def _asleep(case: Case, why: str | None) -> str | None:
+def _asleep(case: Case, why: UsageProblem | None) -> str | None:
     """Why it is not measured with CPUs that are kept awake; None: it is."""
     if why is None or case.idle_states == "on":
         return None
-    return f"{case.scenario.name} is not measured: {why}"
+    return f"{case.scenario.name} is not measured: {why.line()}"
 
 
 def _too_large(case: Case) -> str | None:

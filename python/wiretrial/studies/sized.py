@@ -7,11 +7,11 @@ turns out to be.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from wiretrial.studies.fields import IdleStates, Levels
+from wiretrial.studies.fields import IF_POSSIBLE, AskedIdleStates, Levels
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Factors, Workload
 
@@ -28,13 +28,24 @@ class Limited(Workload):
     cpus: Levels[Annotated[float, Field(ge=LEAST_CPUS, le=MOST_CPUS)]] | None = None
     """Of the server: whole ones by pinning, parts of one by a control group; None: as many as it
     has threads. It gets no fewer threads than CPUs."""
-    idle_states: Levels[IdleStates] | None = None
-    """`off`: the CPUs of this machine stay awake, so that no message pays for waking one. None: as
-    the machine has them."""
+    idle_states: Levels[AskedIdleStates] | None = None
+    """`off`: the CPUs of this machine stay awake, so that no message pays for waking one.
+    `off-if-possible`: where they can't, they sleep. None: as the machine has them."""
+
+    @property
+    def is_rather_awake(self) -> bool:
+        """Whether it asks for CPUs that are kept awake where they can be."""
+        return IF_POSSIBLE in (self.idle_states or ())
+
+    def asleep(self) -> Self:
+        """The workload on a machine where they can't."""
+        asked = tuple("on" if level == IF_POSSIBLE else level for level in self.idle_states or ())
+        return self.model_copy(update={"idle_states": tuple(dict.fromkeys(asked)) or None})
 
     def levels(self) -> Factors:
         found = super().levels()
-        own = {"cpus": self.cpus, "idle_states": self.idle_states}
+        asked = ("off" if level == IF_POSSIBLE else level for level in self.idle_states or ())
+        own = {"cpus": self.cpus, "idle_states": tuple(dict.fromkeys(asked))}
         return found | {name: levels for name, levels in own.items() if levels}
 
 
