@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.report.later import Later
 from tests.report.synthetic import demo_trials
 from tests.report.synthetic_study import echo
+from tests.report.test_report_resolution import SHAPES, TRIALS, report
 from wiretrial.report import found
 from wiretrial.report.blocks import Fold, Table, Text
 from wiretrial.report.model import ReportModel, build
@@ -17,8 +17,6 @@ from wiretrial.report.tables import decided
 from wiretrial.results.model import Trial
 from wiretrial.stats import compare
 
-SHAPES = echo(("gorilla", "ws"))
-TRIALS = Later(partial(demo_trials, blocks=6, shapes=SHAPES))
 THREE = echo()[:3]
 MORE = Later(partial(demo_trials, blocks=6, shapes=THREE))
 
@@ -26,17 +24,6 @@ MORE = Later(partial(demo_trials, blocks=6, shapes=THREE))
 def with_baseline(trial: Trial, name: str | None) -> Trial:
     scenario = trial.scenario.model_copy(update={"baseline": name})
     return trial.model_copy(update={"scenario": scenario})
-
-
-def report(trials: Sequence[Trial]) -> ReportModel:
-    return build(
-        trials,
-        question="Q?",
-        title="T",
-        command="again",
-        order=[shape.name for shape in SHAPES],
-        baselines=[shape.name for shape in SHAPES if shape.subject == "ws"],
-    )
 
 
 def rows(model: ReportModel) -> list[list[str]]:
