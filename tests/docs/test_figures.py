@@ -17,17 +17,18 @@ _ROW = r"^\| \[[^\]]+\]\(studies/{}/README\.md\) \| (.*) \|$"
 
 
 def digits(text: str) -> set[str]:
-    """The significant digits of each figure: 0.087 s is 87 ms."""
-    found = (figure.replace(",", "").replace(".", "") for figure in _FIGURE.findall(text))
-    return {figure.strip("0") for figure in found}
+    """The significant digits of each figure."""
+    return set(map(significant, _FIGURE.findall(text)))
 
 
 def intervals(text: str) -> set[tuple[str, ...]]:
     """The significant digits of each figure that has an interval, and of that."""
-    return {
-        tuple(figure.replace(",", "").replace(".", "").strip("0") for figure in found)
-        for found in _INTERVAL.findall(text)
-    }
+    return {tuple(map(significant, found)) for found in _INTERVAL.findall(text)}
+
+
+def significant(figure: str) -> str:
+    """Its digits, whatever the unit: 0.087 s is 87 ms."""
+    return figure.replace(",", "").replace(".", "").strip("0")
 
 
 def results(name: str) -> str:

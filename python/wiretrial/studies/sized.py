@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from wiretrial.studies.fields import IF_POSSIBLE, AskedIdleStates, Levels
+from wiretrial.studies.fields import IF_POSSIBLE, AskedIdleStates, IdleStates, Levels
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Factors, Workload
 
@@ -39,14 +39,17 @@ class Limited(Workload):
 
     def asleep(self) -> Self:
         """The workload on a machine where they can't."""
-        asked = tuple("on" if level == IF_POSSIBLE else level for level in self.idle_states or ())
-        return self.model_copy(update={"idle_states": tuple(dict.fromkeys(asked)) or None})
+        return self.model_copy(update={"idle_states": self._idle_states("on") or None})
 
     def levels(self) -> Factors:
         found = super().levels()
-        asked = ("off" if level == IF_POSSIBLE else level for level in self.idle_states or ())
-        own = {"cpus": self.cpus, "idle_states": tuple(dict.fromkeys(asked))}
+        own = {"cpus": self.cpus, "idle_states": self._idle_states("off")}
         return found | {name: levels for name, levels in own.items() if levels}
+
+    def _idle_states(self, possible: IdleStates) -> tuple[AskedIdleStates, ...]:
+        """What is asked for, each once, with what is `possible` in the place of the wish."""
+        asked = (possible if one == IF_POSSIBLE else one for one in self.idle_states or ())
+        return tuple(dict.fromkeys(asked))
 
 
 class Shared(Workload):
