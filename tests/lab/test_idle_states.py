@@ -79,7 +79,7 @@ def test_where_they_can_be_cpus_are_kept_awake_and_nobody_says_so(tmp_path: Path
     assert rather.digest() == off.digest()
 
 
-@pytest.mark.parametrize("why", [None, "CPUs can't be kept awake here: not allowed"])
+@pytest.mark.parametrize("why", [None, "this kernel enters no idle state"])
 def test_where_they_can_t_be_a_study_is_measured_all_the_same_and_says_why(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -94,7 +94,7 @@ def test_where_they_can_t_be_a_study_is_measured_all_the_same_and_says_why(
     assert studying.show(str(tmp_path), choice, Format.JSON) == EXIT_GOOD
     study = Study.model_validate(json.loads(capsys.readouterr().out)["study"])
     assert {case.idle_states for case in study.cases} == {"on" if why else "off"}
-    assert study.question == (f"q? {why}, so that they may sleep." if why else "q?")
+    assert study.question == (f"q? CPUs are left as they are: {why}." if why else "q?")
 
 
 def test_of_two_ways_the_one_that_can_be_had_is_left(tmp_path: Path) -> None:

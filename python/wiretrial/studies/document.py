@@ -144,7 +144,7 @@ class Document(Part):
 
     def asleep(self, why: str) -> Document:
         """The study on a machine where they can't be; its question ends with the reason."""
-        told = f"{self.question.rstrip()} {why}, so that they may sleep."
+        told = f"{self.question.rstrip()} CPUs are left as they are: {why}."
         workloads = (one.asleep() if isinstance(one, Limited) else one for one in self.workload)
         return self.model_copy(update={"question": told, "workload": tuple(workloads)})
 
