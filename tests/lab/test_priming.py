@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.lab.test_study import LOAD, scenario, tiny
 from wiretrial.engine import Engine
 from wiretrial.machine.pinning import Pinning
-from wiretrial.plan import Hold, OpenLoop
+from wiretrial.plan import ClosedLoop, Hold, OpenLoop
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import estimate, events, plans, priming, runner
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.spec import Case, RateFrom, Study
 from wiretrial.subjects import registry
 
 SECOND_NS = 1_000_000_000
@@ -140,3 +142,69 @@ def test_a_study_without_few_is_the_study_that_it_was() -> None:
     assert priming.primed(study).digest() != priming.primed(study, connections=2).digest()
     [compiled] = priming.primed(tiny(REFERENCE), connections=2).cases
     assert compiled.priming_connections is None
+
+
+COMMON = PACED.model_copy(update={"rate_from": RateFrom(scenarios=("a",), share=0.5)})
+OF_ITS_OWN = COMMON.model_copy(
+    update={"scenario": COMMON.scenario.model_copy(update={"level_of": "a"})}
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "rate"),
+    [
+        pytest.param(COMMON, priming.TIMES_COMMON * RATE, id="one for all"),
+        pytest.param(OF_ITS_OWN, RATE, id="a share of what it reached itself"),
+        pytest.param(PACED, RATE, id="named"),
+    ],
+)
+def test_what_may_wait_is_compiled_anew_before_the_trial(case: Case, rate: float) -> None:
+    study = priming.primed(tiny(case), connections=2, at_rate_ns=SECOND_NS)
+    [case] = study.cases
+    plan = plans.plan_of(study, case, "ws://127.0.0.1:1/", Pinning((), (), None))
+    full, paced = priming.parts(case, plan, ())
+    assert (full.load.executor, full.load.connections) == (ClosedLoop(), 2)
+    assert paced.load.executor == OpenLoop(rate=rate)
+    assert paced.load.connections == plan.load.connections
+    assert paced.phases.warmup_ns == SECOND_NS
+    assert case.primed_ns == case.priming_ns + SECOND_NS
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(NODE, id="no rate"), pytest.param(REFERENCE, id="compiled before")]
+)
+def test_without_a_rate_nothing_waits(case: Case) -> None:
+    [primed] = priming.primed(tiny(case), at_rate_ns=SECOND_NS).cases
+    assert primed.priming_at_rate_ns == 0
+
+
+def test_a_study_without_a_rate_before_its_trials_is_the_study_that_it_was() -> None:
+    study = tiny(PACED)
+    assert priming.primed(study).digest() != priming.primed(study, at_rate_ns=SECOND_NS).digest()
+    closed = tiny(NODE)
+    assert priming.primed(closed).digest() == priming.primed(closed, at_rate_ns=1).digest()
+
+
+def test_the_estimate_has_the_load_at_a_rate() -> None:
+    once, twice = (
+        estimate.estimate(priming.primed(tiny(PACED), at_rate_ns=at_rate_ns)).block_ns
+        for at_rate_ns in (0, SECOND_NS)
+    )
+    assert twice - once >= SECOND_NS
+
+
+def test_both_loads_come_before_the_trial(engine: Engine, tmp_path: Path) -> None:
+    study = priming.primed(
+        tiny(PACED, trials=1, duration_ns=SECOND_NS // 2), at_rate_ns=SECOND_NS // 2
+    )
+    results = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    told = list(runner.run(study, results, engine))
+    [record] = [event.trial for event in told if isinstance(event, events.TrialDone)]
+    assert record.subject is not None
+    assert record.subject.primed_ns == SECOND_NS
+    starts = [
+        event.snapshot.index
+        for event in told
+        if isinstance(event, events.Seen) and event.snapshot.kind == "interval"
+    ].count(0)
+    assert starts == 3

@@ -80,7 +80,9 @@ def _figure(text: str) -> float:
 
 def primed(document: Document, study: Study) -> Study:
     """The study with each case primed as its file says."""
-    return priming.primed(study, document.priming, document.priming_connections)
+    return priming.primed(
+        study, document.priming, document.priming_connections, document.priming_at_rate
+    )
 
 
 def check_time(

@@ -144,7 +144,7 @@ class SubjectFacts(_Part):
     isolation: Isolation | None = None
     """None: we don't know where it runs, because we didn't start it."""
     primed_ns: int = 0
-    """How long it was asked without pause before the trial, unrecorded."""
+    """How long it was asked before the trial, unrecorded: without pause, then maybe at a rate."""
     limit: CpuLimit | None = None
     """None: it had all of its CPUs."""
     database: DatabaseFacts | None = None

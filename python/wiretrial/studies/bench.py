@@ -159,7 +159,7 @@ class Running:
             copies=len(self.copies.servers),
             congestion=controls.of_server(self.first, self.case),
             isolation=observed.isolation(self.first),
-            primed_ns=self.case.priming_ns,
+            primed_ns=self.case.primed_ns,
             limit=observed.limited(self.limit) if self.limit else None,
             database=self._database(),
             backend=self._backend(),

@@ -186,14 +186,14 @@ def _trial_ns(study: Study, case: Case) -> int:
 
 
 def _beside_ns(case: Case) -> int:
-    """What comes before and after the load itself; a primed server meets two, one after another."""
+    """What comes before and after the load itself; each load of priming is one more."""
     round_trip_ns = floors.round_trip_ns(case)
     crossings = (1 + floors.setup_round_trips(case.spoken)) * round_trip_ns
-    loads = 2 if case.priming_ns else 1
+    loads = 1 + bool(case.priming_ns) + bool(case.priming_at_rate_ns)
     link_ns = LINK_NS if round_trip_ns else 0
     around_ns = crossings + _drain_ns(case)
     alone_ns = START_AND_STOP_NS + _behind_ns(case.scenario.subject)
-    return alone_ns + case.priming_ns + link_ns + loads * around_ns
+    return alone_ns + case.primed_ns + link_ns + loads * around_ns
 
 
 def _behind_ns(subject: str) -> int:

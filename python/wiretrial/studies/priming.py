@@ -2,8 +2,10 @@
 
 What runs on a JVM or in V8 is interpreted at first and compiled where it is used most. A server of
 such a kind that has run for hours is not the one that was started a second ago, so it gets the
-trial's own load beforehand, as fast as it answers. Nothing of that is recorded, and the trial's
-record says how long it was. Knows cases and subjects; must not know what is measured afterwards.
+trial's own load beforehand, as fast as it answers. What was compiled for a load without pause is
+compiled anew when the server begins to wait between requests, so it may get a load at a rate after
+that. Nothing of both is recorded, and the trial's record says how long they were. Knows cases and
+subjects; must not know what is measured afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Generator, Sequence
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import pinning
-from wiretrial.plan import ClosedLoop, Plan, Stop
+from wiretrial.plan import ClosedLoop, Load, OpenLoop, Plan, Stop
 from wiretrial.snapshot import Interval
 from wiretrial.studies import floors
 from wiretrial.studies.events import Event, Seen
@@ -29,18 +31,28 @@ MOST_IN_FLIGHT = 10
 """On each connection. Whatever a server has before it when the priming ends, it still answers."""
 COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
+TIMES_COMMON = 4
+"""So many times a common rate: what is compiled when it has run often enough is so sooner. All
+servers sustain the rate itself, and those that compile themselves are never the slowest."""
 
 
-def primed(study: Study, most_ns: int | None = None, connections: int | None = None) -> Study:
+def primed(
+    study: Study,
+    most_ns: int | None = None,
+    connections: int | None = None,
+    at_rate_ns: int = 0,
+) -> Study:
     """The study with each case primed as its subject asks for, and no longer than `most_ns`.
 
     Without that it is as long as the case is measured, at most. Held connections are left alone:
     what a server keeps of a load before them would be missing from the memory that they take.
     `connections`: so few ask a server, which may use every CPU meanwhile. A load that takes all CPU
-    time leaves none to what compiles the server.
+    time leaves none to what compiles the server. `at_rate_ns`: so long it is asked at a rate then,
+    where the case has one.
     """
     cases = tuple(
-        _primed(case, most_ns or study.duration_of(case), connections) for case in study.cases
+        _primed(case, most_ns or study.duration_of(case), connections, at_rate_ns)
+        for case in study.cases
     )
     return study.model_copy(update={"cases": cases})
 
@@ -48,40 +60,41 @@ def primed(study: Study, most_ns: int | None = None, connections: int | None = N
 def prime(
     engine: Engine, case: Case, plan: Plan, sources: Sequence[str], pids: Sequence[int]
 ) -> Generator[Event, None, None]:
-    """Runs the case's load as a closed loop; `sources`: local addresses for new connections.
+    """Runs the case's load as a closed loop, and at a rate after that, where it says so.
 
-    `pids` are the server's. Returns when the last of it has gone by, so that no link carries it any
-    more.
+    `sources`: local addresses for new connections; `pids` are the server's. Returns when the last
+    of it has gone by, so that no link carries it any more.
     """
-    if not case.priming_ns:
+    if not case.primed_ns:
         return
-    plan = without_pause(plan, case.priming_ns, tuple(sources))
-    if case.priming_connections:
-        plan = on_few(plan, case.priming_connections)
-    with (
-        pinning.anywhere(pids if case.priming_connections else ()),
-        engine.run(plan) as run,
-    ):
-        for snapshot in run:
-            if isinstance(snapshot, Interval):
-                yield Seen(snapshot)
+    with pinning.anywhere(pids if case.priming_connections else ()):
+        for part in parts(case, plan, tuple(sources)):
+            with engine.run(part) as run:
+                for snapshot in run:
+                    if isinstance(snapshot, Interval):
+                        yield Seen(snapshot)
     time.sleep((GONE_BY_NS + 2 * floors.round_trip_ns(case)) / NS_PER_S)
+
+
+def parts(case: Case, plan: Plan, sources: tuple[str, ...]) -> Generator[Plan, None, None]:
+    """The loads before its trial, in their order."""
+    if case.priming_ns:
+        full = without_pause(plan, case.priming_ns, sources)
+        yield on_few(full, case.priming_connections) if case.priming_connections else full
+    executor = plan.load.executor
+    if case.priming_at_rate_ns and isinstance(executor, OpenLoop):
+        # A rate of its own, or one that is tried, may be close to what the server can do.
+        times = TIMES_COMMON if case.has_common_rate else 1
+        more = executor.model_copy(update={"rate": times * executor.rate})
+        load = plan.load.model_copy(update={"executor": more, "stages": ()})
+        yield _uncounted(plan, load, case.priming_at_rate_ns, sources)
 
 
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     """The plan as a closed loop of that length; none of it is in a window that counts."""
     depth = min(plan.load.depth, max(plan.load.pack, MOST_IN_FLIGHT))
     load = plan.load.model_copy(update={"executor": ClosedLoop(), "stages": (), "depth": depth})
-    # Connections that are opened and closed all the time need more ports than one address has.
-    opens = load.requests_per_connection is not None and not plan.target.sources
-    return plan.model_copy(
-        update={
-            "load": load,
-            "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
-            "stop": Stop(duration_ns=COUNTED_NS),
-            "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
-        }
-    )
+    return _uncounted(plan, load, length_ns, sources)
 
 
 def on_few(plan: Plan, connections: int) -> Plan:
@@ -94,13 +107,31 @@ def on_few(plan: Plan, connections: int) -> Plan:
     )
 
 
-def _primed(case: Case, most_ns: int, connections: int | None) -> Case:
+def _uncounted(plan: Plan, load: Load, length_ns: int, sources: tuple[str, ...]) -> Plan:
+    # Connections that are opened and closed all the time need more ports than one address has.
+    opens = load.requests_per_connection is not None and not plan.target.sources
+    return plan.model_copy(
+        update={
+            "load": load,
+            "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
+            "stop": Stop(duration_ns=COUNTED_NS),
+            "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
+        }
+    )
+
+
+def _primed(case: Case, most_ns: int, connections: int | None, at_rate_ns: int) -> Case:
     if case.url or case.own or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
     few = connections if wanted_ns else None
+    paced = wanted_ns and isinstance(case.load.executor, OpenLoop)
     return case.model_copy(
-        update={"priming_ns": min(wanted_ns, most_ns), "priming_connections": few}
+        update={
+            "priming_ns": min(wanted_ns, most_ns),
+            "priming_connections": few,
+            "priming_at_rate_ns": at_rate_ns if paced else 0,
+        }
     )
 
 

@@ -45,6 +45,7 @@ _CALL: Final = {"grpc": True}
 _PUBLISHED: Final = {"publishing": True}
 _IDLE: Final = {"idle_states": True}
 _PRIMED: Final = {"priming_connections": True}
+_PACED: Final = {"priming_at_rate_ns": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
@@ -153,6 +154,9 @@ class Case(Part):
     """How long its server is asked without pause before each trial, unrecorded."""
     priming_connections: int | None = None
     """On so few connections, with every CPU; None: as in the trial."""
+    priming_at_rate_ns: int = 0
+    """How long it is asked at a rate after that, unrecorded, on as many connections as in the
+    trial."""
     server_threads: int | None = None
     """Instead of the study's."""
     cpus: float | None = None
@@ -232,6 +236,16 @@ class Case(Part):
         if self.knee:
             return 3
         return 2 if self.rate_from else 1
+
+    @property
+    def primed_ns(self) -> int:
+        """How long its server is asked before each trial, unrecorded."""
+        return self.priming_ns + self.priming_at_rate_ns
+
+    @property
+    def has_common_rate(self) -> bool:
+        """Whether its rate is one for all, of what the slowest reached."""
+        return self.rate_from is not None and self.scenario.level_of is None
 
     def target(self, url: str, **here: Any) -> Target:
         """Where it goes, and what is sent there; `here`: what only its place tells."""
@@ -331,6 +345,7 @@ class Study(Part):
                         **(_IDLE if all(c.idle_states == "on" for c in self.cases) else {}),
                         **({} if any(case.backend for case in self.cases) else {"backend": True}),
                         **({} if any(c.priming_connections for c in self.cases) else _PRIMED),
+                        **({} if any(c.priming_at_rate_ns for c in self.cases) else _PACED),
                         "allow_errors": True,
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
                         **({} if any(case.publishing for case in self.cases) else _PUBLISHED),
