@@ -58,7 +58,7 @@ class Document(Part):
     """So few connections ask it then, and it may use every CPU; None: as many as in the trial, on
     its own CPUs. A load that takes all CPU time leaves none to what compiles the server."""
     priming_at_rate: Nanoseconds = 0
-    """How long it is asked after that as in the trial, where that has a rate: four times a common
+    """How long it is asked after that as in the trial, where that has a rate: eight times a common
     rate, else as many a second. What was compiled for a load without pause is compiled anew when
     the server begins to wait between requests."""
     generator_threads: Count = 1

@@ -31,7 +31,7 @@ MOST_IN_FLIGHT = 10
 """On each connection. Whatever a server has before it when the priming ends, it still answers."""
 COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
-TIMES_COMMON = 4
+TIMES_COMMON = 8
 """So many times a common rate: what is compiled when it has run often enough is so sooner. All
 servers sustain the rate itself, and those that compile themselves are never the slowest."""
 
