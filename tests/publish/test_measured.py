@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from wiretrial.report.blocks import Cell, Column, Table, Text, heading
 from wiretrial.report.found import Found, FoundSection
 from wiretrial.report.model import ReportModel
 from wiretrial.results import answers
-from wiretrial.site import entries, measured
+from wiretrial.site import entries, measured, pages, subject_pages
 from wiretrial.site.measured import anchor
 
 
@@ -143,6 +144,27 @@ def test_figures_of_two_tables_are_of_one_scenario() -> None:
     rows = measured.of_kept(found.of_report(model), subjects)
     assert {row.subject for row in rows} == subjects
     assert len({row.name for row in rows}) == len(rows)
+
+
+def test_a_known_fault_of_a_kept_result_follows_its_answer(tmp_path: Path) -> None:
+    page = tmp_path / answers.README
+    assert answers.fault(tmp_path) is None
+    page.write_text(
+        "## In short\n\n**One.**\n\n**Known fault: `one` is\ntoo high** ([why](#why)).\n\n1. Two.\n"
+    )
+    said = "Known fault: one is too high."
+    assert answers.fault(tmp_path) == said
+    assert answers.in_short(tmp_path) == ("One.", said, "Two.")
+
+
+def test_it_stands_before_the_figures_of_each_page() -> None:
+    entry = replace(kept(), fault="Known fault: <all>.")
+    [shown] = [
+        one for one in subject_pages.shown([entry], []) if one.name == entry.measured[0].subject
+    ]
+    for page in (pages.scenarios(entry), subject_pages.page(shown, [entry])):
+        assert page.count("<strong>Known fault: &lt;all&gt;.</strong>") == 1
+    assert not pages.fault(kept())
 
 
 def test_the_answer_is_what_the_study_s_readme_says_in_short(tmp_path: Path) -> None:

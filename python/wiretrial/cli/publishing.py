@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -92,7 +92,8 @@ def _base(base: str | None) -> str | None:
 def _entries(wanted: Wanted) -> Iterator[Entry]:
     for study in _studies(wanted):
         output.say(f"reading {study.name}")
-        made = tuple(_of_study(study))
+        fault = answers.fault(study.folder) or ""
+        made = tuple(replace(entry, fault=fault) for entry in _of_study(study))
         if not made and not wanted.is_all:
             raise StoreError(
                 f"{study.name} keeps no result yet",

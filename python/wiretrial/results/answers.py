@@ -18,6 +18,9 @@ KEPT = "results/found.json"
 README = "README.md"
 _IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _PLAIN = re.compile(r"\s*\*\*(.+?)\*\*\n", re.DOTALL)
+_FAULT = re.compile(r"^(\*\*Known fault: .*?)(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_ASIDE = re.compile(r" \(\[[^\]]*\]\([^)]*\)\)")
+"""A link in parentheses, which leads nowhere from another page."""
 _POINT = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"(?<=[a-z0-9)”]\.) (?=[A-Z])")
 """Where a sentence ends: names and figures have points too."""
@@ -68,9 +71,17 @@ def in_plain_words(study: Path) -> str | None:
 
 
 def in_short(study: Path) -> tuple[str, ...]:
-    """What stands under "In short" on a study's first page: the answer, then its points."""
+    """What stands under "In short" on a study's first page: the answer, then a known fault of the
+    kept result, then its points."""
     said = said_in_short(study)
-    return tuple(filter(None, (_answer(said), *map(_plain, _POINT.findall(said)))))
+    return tuple(filter(None, (_answer(said), fault(study), *map(_plain, _POINT.findall(said)))))
+
+
+def fault(study: Path) -> str | None:
+    """The paragraph there that begins with "Known fault": what of the kept result is not to be
+    believed. None without one."""
+    found = _FAULT.search(said_in_short(study))
+    return _plain(_ASIDE.sub("", found[1]).replace("**", "")) if found else None
 
 
 def said_in_short(study: Path) -> str:

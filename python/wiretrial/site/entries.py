@@ -69,6 +69,8 @@ class Entry:
     """Which part of a study it is, such as `occasion-1`; empty: all of it."""
     absent: tuple[Absent, ...] = ()
     adopted: tuple[Adopted, ...] = ()
+    fault: str = ""
+    """What of it is known not to be right; empty: nothing."""
 
     @property
     def study(self) -> str:

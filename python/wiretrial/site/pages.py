@@ -114,6 +114,11 @@ def about(entry: Entry) -> str:
     return " · ".join(filter(None, (entry.date, entry.machine, over)))
 
 
+def fault(entry: Entry) -> Markup:
+    """Stands before its figures, wherever they stand without its answer."""
+    return Markup("<p><strong>{}</strong></p>").format(entry.fault) if entry.fault else _EMPTY
+
+
 def study(entry: Entry) -> Markup:
     """The result's report, and behind it the data that it was made from."""
     part = f"{entry.part.replace('-', ' ').capitalize()} alone · " if entry.part else ""
@@ -157,10 +162,11 @@ def scenarios(entry: Entry) -> Markup:
     return Markup(
         '<header><p class="bar">{}</p><h1>Scenarios: {}</h1><p class="question">Each row is one'
         " scenario. Its # is a permalink: it follows from the scenario's name, whatever is"
-        " measured beside it.</p></header>{}{}"
+        " measured beside it.</p></header>{}{}{}"
     ).format(
         link(f"../{study_path(entry)}", "Back to the report"),
         entry.heading,
+        fault(entry),
         filter_form("rows", {}),
         table(
             [(entry, one) for one in entry.measured], "../", shows_subject=True, has_anchors=True

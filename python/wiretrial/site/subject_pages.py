@@ -199,6 +199,7 @@ def _measured(one: Shown, entries: Sequence[Entry]) -> Iterator[Markup]:
             continue
         parts = [Markup("<p>Not measured: {}</p>").format(reason) for reason in missing]
         if rows:
+            parts.append(pages.fault(entry))
             told = [(entry, row) for row in rows]
             parts.append(pages.table(told, "../", shows_subject=False, has_anchors=False))
         yield Markup('<section><h2>{}</h2><p class="muted">{}</p>{}</section>').format(
