@@ -32,8 +32,8 @@ MOST_IN_FLIGHT = 10
 COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
 TIMES_COMMON = 8
-"""So many times a common rate: what is compiled when it has run often enough is so sooner. All
-servers sustain the rate itself, and those that compile themselves are never the slowest."""
+"""So many times a common rate, which all servers sustain: what is compiled when it has run often
+enough is so sooner. A server that does not sustain so many answers as fast as it can."""
 
 
 def primed(
@@ -92,8 +92,7 @@ def parts(case: Case, plan: Plan, sources: tuple[str, ...]) -> Generator[Plan, N
 
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     """The plan as a closed loop of that length; none of it is in a window that counts."""
-    depth = min(plan.load.depth, max(plan.load.pack, MOST_IN_FLIGHT))
-    load = plan.load.model_copy(update={"executor": ClosedLoop(), "stages": (), "depth": depth})
+    load = plan.load.model_copy(update={"executor": ClosedLoop(), "stages": ()})
     return _uncounted(plan, load, length_ns, sources)
 
 
@@ -108,11 +107,12 @@ def on_few(plan: Plan, connections: int) -> Plan:
 
 
 def _uncounted(plan: Plan, load: Load, length_ns: int, sources: tuple[str, ...]) -> Plan:
+    depth = min(load.depth, max(load.pack, MOST_IN_FLIGHT))
     # Connections that are opened and closed all the time need more ports than one address has.
     opens = load.requests_per_connection is not None and not plan.target.sources
     return plan.model_copy(
         update={
-            "load": load,
+            "load": load.model_copy(update={"depth": depth}),
             "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
             "stop": Stop(duration_ns=COUNTED_NS),
             "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
