@@ -80,9 +80,7 @@ def _figure(text: str) -> float:
 
 def primed(document: Document, study: Study) -> Study:
     """The study with each case primed as its file says."""
-    return priming.primed(
-        study, document.priming, document.priming_connections, document.priming_at_rate
-    )
+    return priming.as_told(study, document)
 
 
 def check_time(

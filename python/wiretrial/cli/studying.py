@@ -331,9 +331,7 @@ def _expanded(name: str, choice: Choice, *, trials: int | None, seed: int) -> St
         study = targets.put(study, aims)
     # What `show` shows, `run` must be able to name.
     prepare.require_named(study)
-    study = priming.primed(
-        study, document.priming, document.priming_connections, document.priming_at_rate
-    )
+    study = priming.as_told(study, document)
     whole = document.budget
     if whole is None or choice.quick:
         return study

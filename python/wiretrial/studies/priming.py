@@ -20,6 +20,7 @@ from wiretrial.machine import pinning
 from wiretrial.plan import ClosedLoop, Load, OpenLoop, Plan, Stop
 from wiretrial.snapshot import Interval
 from wiretrial.studies import floors
+from wiretrial.studies.document import Document
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry
@@ -55,6 +56,11 @@ def primed(
         for case in study.cases
     )
     return study.model_copy(update={"cases": cases})
+
+
+def as_told(study: Study, document: Document) -> Study:
+    """The study with each case primed as the study's document says."""
+    return primed(study, document.priming, document.priming_connections, document.priming_at_rate)
 
 
 def prime(
