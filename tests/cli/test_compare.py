@@ -23,9 +23,11 @@ from wiretrial.plan import (
     Tls,
 )
 from wiretrial.results.model import Scenario
-from wiretrial.studies.spec import Case
+from wiretrial.studies import priming
+from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects.spec import Protocol
 
+DURATION_NS = 300_000_000
 SECRET = "Bearer s3cret-of-this-test"
 
 
@@ -93,6 +95,29 @@ def test_what_makes_no_sense_is_refused(wiretrial: Run, flags: tuple[str, ...], 
     done = wiretrial("compare", *flags)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rate", "primed_ns"),
+    [((), DURATION_NS), (("--rate", "200"), 2 * DURATION_NS)],
+    ids=["without pause", "at a rate"],
+)
+def test_a_server_that_compiles_itself_is_primed_for_the_load_that_it_gets(
+    wiretrial: Run, tmp_path: Path, rate: tuple[str, ...], primed_ns: int
+) -> None:
+    flags = ("--protocol", "ws", "-c", "4", "--trials", "1", "-d", f"{DURATION_NS // 10**6}ms")
+    done = wiretrial("compare", "reference", "ws", *flags, *rate)
+    assert done.returncode in MEASURED, done.stderr
+    results = results_of(tmp_path)
+    cases = {
+        case.scenario.subject: case for case in Study.model_validate_json(results.document()).cases
+    }
+    assert cases["reference"].primed_ns == 0
+    assert cases["ws"].primed_ns == primed_ns
+    assert cases["ws"].priming_connections == priming.FEW
+    primed = {trial.scenario.subject: trial.subject for trial in results.trials()}
+    assert primed["ws"] is not None
+    assert primed["ws"].primed_ns == primed_ns
 
 
 def case(name: str, url: str, protocol: Protocol, **parts: object) -> Case:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import trials
 from tests.lab.test_study import LOAD, scenario, tiny
 from wiretrial.engine import Engine
 from wiretrial.machine.pinning import Pinning
-from wiretrial.plan import ClosedLoop, Hold, OpenLoop
+from wiretrial.plan import Hold, OpenLoop
 from wiretrial.results.store import ResultsFolder
+from wiretrial.snapshot import FlowFigures, Interval, TrafficFigures
 from wiretrial.studies import estimate, events, plans, priming, runner
-from wiretrial.studies.spec import Case, RateFrom, Study
+from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry
 
 SECOND_NS = 1_000_000_000
@@ -144,30 +146,44 @@ def test_a_study_without_few_is_the_study_that_it_was() -> None:
     assert compiled.priming_connections is None
 
 
-COMMON = PACED.model_copy(update={"rate_from": RateFrom(scenarios=("a",), share=0.5)})
-OF_ITS_OWN = COMMON.model_copy(
-    update={"scenario": COMMON.scenario.model_copy(update={"level_of": "a"})}
-)
-
-
 @pytest.mark.parametrize(
-    ("case", "rate"),
+    ("answered", "rate"),
     [
-        pytest.param(COMMON, priming.TIMES_COMMON * RATE, id="one for all"),
-        pytest.param(OF_ITS_OWN, RATE, id="a share of what it reached itself"),
-        pytest.param(PACED, RATE, id="named"),
+        pytest.param(1e6, 8 * RATE, id="far more than the trial's"),
+        pytest.param(6 * RATE, 3 * RATE, id="half of it leaves pauses"),
+        pytest.param(1.5 * RATE, RATE, id="the trial's own is closer to it than that"),
     ],
 )
-def test_what_may_wait_is_compiled_anew_before_the_trial(case: Case, rate: float) -> None:
-    study = priming.primed(tiny(case), connections=2, at_rate_ns=SECOND_NS)
+def test_what_may_wait_is_compiled_anew_before_the_trial(answered: float, rate: float) -> None:
+    study = priming.primed(tiny(PACED), connections=2, at_rate_ns=SECOND_NS)
     [case] = study.cases
     plan = plans.plan_of(study, case, "ws://127.0.0.1:1/", Pinning((), (), None))
-    full, paced = priming.parts(case, plan, ())
-    assert (full.load.executor, full.load.connections) == (ClosedLoop(), 2)
+    paced = priming.at_rate(plan, case.priming_at_rate_ns, (), answered)
+    assert paced
     assert paced.load.executor == OpenLoop(rate=rate)
     assert paced.load.connections == plan.load.connections
     assert paced.phases.warmup_ns == SECOND_NS
     assert case.primed_ns == case.priming_ns + SECOND_NS
+
+
+def second(index: int, ok: int, done: int | None = None) -> Interval:
+    """One of a load's seconds, in which `done` sessions were whole."""
+    flows = (FlowFigures(done=done),) if done is not None else ()
+    traffic = TrafficFigures(routes=(), flows=flows) if flows else None
+    told = trials.interval(index, ok=ok, step_ns=SECOND_NS)
+    return told.model_copy(update={"traffic": traffic})
+
+
+@pytest.mark.parametrize(
+    ("seen", "answered"),
+    [
+        pytest.param([], 0, id="nothing"),
+        pytest.param([second(0, 10), second(1, 70)], 70, id="where it is fastest"),
+        pytest.param([second(0, 70, 7), second(1, 90, 9)], 9, id="whole sessions"),
+    ],
+)
+def test_what_it_answers_is_learned_without_pause(seen: list[Interval], answered: float) -> None:
+    assert priming.answered_in(seen) == answered
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,9 @@ def compare(
         keeps_secrets=trials.keeps_secrets,
         labels=labels.wanted(trials.labels),
     )
-    study = Learning.of(asked).learnt_of_study(priming.primed(study), called)
+    at_rate_ns = min(study.duration_ns, priming.LONG_NS)
+    study = priming.primed(study, connections=priming.FEW, at_rate_ns=at_rate_ns)
+    study = Learning.of(asked).learnt_of_study(study, called)
     for case in study.cases:
         if case.own:
             own_build.require_start(case.own, Engine.find(), output.say)

@@ -58,9 +58,9 @@ class Document(Part):
     """So few connections ask it then, and it may use every CPU; None: as many as in the trial, on
     its own CPUs. A load that takes all CPU time leaves none to what compiles the server."""
     priming_at_rate: Nanoseconds = 0
-    """How long it is asked after that as in the trial, where that has a rate: eight times a common
-    rate, else as many a second. What was compiled for a load without pause is compiled anew when
-    the server begins to wait between requests."""
+    """How long it is asked after that as in the trial, where that has a rate: at up to eight times
+    that, but at half of what it answered without pause at most. What was compiled for a load
+    without pause is compiled anew when the server begins to wait between requests."""
     generator_threads: Count = 1
     headers: dict[str, str] = Field(default_factory=dict)
     """HTTP headers of each workload that has requests."""

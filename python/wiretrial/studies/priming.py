@@ -32,9 +32,16 @@ MOST_IN_FLIGHT = 10
 """On each connection. Whatever a server has before it when the priming ends, it still answers."""
 COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
-TIMES_COMMON = 8
-"""So many times a common rate, which all servers sustain: what is compiled when it has run often
-enough is so sooner. A server that does not sustain so many answers as fast as it can."""
+TIMES = 8
+"""So many times the trial's rate: what is compiled when it has run often enough is so sooner."""
+SHARE = 0.5
+"""No more than this of what it answered without pause: it has to wait between requests."""
+LONG_NS = 6 * NS_PER_S
+"""At a rate; by then a JVM has compiled anew what it runs, at some thousand requests a second."""
+FEW = 2
+"""Connections that leave CPU time to what compiles the server."""
+LAST_NS = NS_PER_S
+"""What it answers is taken from so much of the load's end, where it is fastest."""
 
 
 def primed(
@@ -74,31 +81,41 @@ def prime(
     if not case.primed_ns:
         return
     with pinning.anywhere(pids if case.priming_connections else ()):
-        for part in parts(case, plan, tuple(sources)):
-            with engine.run(part) as run:
-                for snapshot in run:
-                    if isinstance(snapshot, Interval):
-                        yield Seen(snapshot)
+        full = without_pause(plan, case.priming_ns, tuple(sources))
+        few = case.priming_connections
+        answered = yield from _asked(engine, on_few(full, few) if few else full)
+        if paced := at_rate(plan, case.priming_at_rate_ns, tuple(sources), answered):
+            yield from _asked(engine, paced)
     time.sleep((GONE_BY_NS + 2 * floors.round_trip_ns(case)) / NS_PER_S)
 
 
-def parts(case: Case, plan: Plan, sources: tuple[str, ...]) -> Generator[Plan, None, None]:
-    """The loads before its trial, in their order."""
-    if case.priming_ns:
-        full = without_pause(plan, case.priming_ns, sources)
-        yield on_few(full, case.priming_connections) if case.priming_connections else full
-    executor = plan.load.executor
-    if case.priming_at_rate_ns and isinstance(executor, OpenLoop):
-        # A rate of its own, or one that is tried, may be close to what the server can do.
-        times = TIMES_COMMON if case.has_common_rate else 1
-        more = executor.model_copy(update={"rate": times * executor.rate})
-        load = plan.load.model_copy(update={"executor": more, "stages": ()})
-        yield _uncounted(plan, load, case.priming_at_rate_ns, sources)
+def answered_in(seen: Sequence[Interval]) -> float:
+    """What was answered per second at the end of a load; whole sessions, where there are some."""
+    last = [one for one in seen if one.end_ns > seen[-1].end_ns - LAST_NS]
+    length_ns = sum(one.end_ns - one.start_ns for one in last)
+    told = [one.traffic for one in last if one.traffic is not None]
+    whole = sum(flow.done for traffic in told for flow in traffic.flows)
+    right = sum(one.counters.ok for one in last)
+    return (whole if told else right) * NS_PER_S / max(length_ns, 1)
 
 
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     """The plan as a closed loop of that length; none of it is in a window that counts."""
     load = plan.load.model_copy(update={"executor": ClosedLoop(), "stages": ()})
+    return _uncounted(plan, load, length_ns, sources)
+
+
+def at_rate(plan: Plan, length_ns: int, sources: tuple[str, ...], answered: float) -> Plan | None:
+    """The plan at a rate at which the server waits between requests; None where it has none.
+
+    `answered`: per second without pause, messages or sessions as the rate is of these.
+    """
+    executor = plan.load.executor
+    if not (length_ns and isinstance(executor, OpenLoop)):
+        return None
+    rate = max(executor.rate, min(TIMES * executor.rate, SHARE * answered))
+    slow = executor.model_copy(update={"rate": rate})
+    load = plan.load.model_copy(update={"executor": slow, "stages": ()})
     return _uncounted(plan, load, length_ns, sources)
 
 
@@ -110,6 +127,17 @@ def on_few(plan: Plan, connections: int) -> Plan:
     return plan.model_copy(
         update={"load": load.model_copy(update={"connections": few, "users": users})}
     )
+
+
+def _asked(engine: Engine, plan: Plan) -> Generator[Event, None, float]:
+    """Runs one load; gives what was answered per second at its end."""
+    seen = []
+    with engine.run(plan) as run:
+        for snapshot in run:
+            if isinstance(snapshot, Interval):
+                seen.append(snapshot)
+                yield Seen(snapshot)
+    return answered_in(seen)
 
 
 def _uncounted(plan: Plan, load: Load, length_ns: int, sources: tuple[str, ...]) -> Plan:

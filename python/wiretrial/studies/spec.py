@@ -242,11 +242,6 @@ class Case(Part):
         """How long its server is asked before each trial, unrecorded."""
         return self.priming_ns + self.priming_at_rate_ns
 
-    @property
-    def has_common_rate(self) -> bool:
-        """Whether its rate is one for all, of what the slowest reached."""
-        return self.rate_from is not None and self.scenario.level_of is None
-
     def target(self, url: str, **here: Any) -> Target:
         """Where it goes, and what is sent there; `here`: what only its place tells."""
         return Target(
