@@ -224,3 +224,28 @@ def test_both_loads_come_before_the_trial(engine: Engine, tmp_path: Path) -> Non
         if isinstance(event, events.Seen) and event.snapshot.kind == "interval"
     ].count(0)
     assert starts == 3
+
+
+@pytest.mark.parametrize(
+    ("case", "length_ns"),
+    [
+        pytest.param(NODE, SECOND_NS, id="no rate"),
+        pytest.param(PACED, 0, id="a rate"),
+        pytest.param(REFERENCE, 0, id="compiled before"),
+    ],
+)
+def test_full_speed_on_all_connections_comes_after_few(case: Case, length_ns: int) -> None:
+    study = tiny(case)
+    few = priming.primed(study, connections=2)
+    then_all = priming.primed(study, connections=2, at_full_speed_ns=SECOND_NS)
+    [primed] = then_all.cases
+    assert primed.priming_at_full_speed_ns == length_ns
+    assert primed.primed_ns == primed.priming_ns + length_ns
+    assert (few.digest() == then_all.digest()) == (not length_ns)
+    longer = estimate.estimate(then_all).block_ns - estimate.estimate(few).block_ns
+    assert longer >= length_ns
+
+
+def test_all_connections_from_the_beginning_are_enough() -> None:
+    [primed] = priming.primed(tiny(NODE), at_full_speed_ns=SECOND_NS).cases
+    assert primed.priming_at_full_speed_ns == 0

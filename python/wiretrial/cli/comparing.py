@@ -160,8 +160,10 @@ def compare(
         keeps_secrets=trials.keeps_secrets,
         labels=labels.wanted(trials.labels),
     )
-    at_rate_ns = min(study.duration_ns, priming.LONG_NS)
-    study = priming.primed(study, connections=priming.FEW, at_rate_ns=at_rate_ns)
+    then_ns = min(study.duration_ns, priming.LONG_NS)
+    study = priming.primed(
+        study, connections=priming.FEW, at_rate_ns=then_ns, at_full_speed_ns=then_ns
+    )
     study = Learning.of(asked).learnt_of_study(study, called)
     for case in study.cases:
         if case.own:

@@ -61,6 +61,9 @@ class Document(Part):
     """How long it is asked after that as in the trial, where that has a rate: at up to eight times
     that, but at half of what it answered without pause at most. What was compiled for a load
     without pause is compiled anew when the server begins to wait between requests."""
+    priming_at_full_speed: Nanoseconds = 0
+    """How long it is asked after few connections on as many as in the trial, where that has no
+    rate."""
     generator_threads: Count = 1
     headers: dict[str, str] = Field(default_factory=dict)
     """HTTP headers of each workload that has requests."""

@@ -189,7 +189,8 @@ def _beside_ns(case: Case) -> int:
     """What comes before and after the load itself; each load of priming is one more."""
     round_trip_ns = floors.round_trip_ns(case)
     crossings = (1 + floors.setup_round_trips(case.spoken)) * round_trip_ns
-    loads = 1 + bool(case.priming_ns) + bool(case.priming_at_rate_ns)
+    primings = (case.priming_ns, case.priming_at_rate_ns, case.priming_at_full_speed_ns)
+    loads = 1 + sum(map(bool, primings))
     link_ns = LINK_NS if round_trip_ns else 0
     around_ns = crossings + _drain_ns(case)
     alone_ns = START_AND_STOP_NS + _behind_ns(case.scenario.subject)

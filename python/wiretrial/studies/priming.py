@@ -37,7 +37,7 @@ TIMES = 8
 SHARE = 0.5
 """No more than this of what it answered without pause: it has to wait between requests."""
 LONG_NS = 6 * NS_PER_S
-"""At a rate; by then a JVM has compiled anew what it runs, at some thousand requests a second."""
+"""By then a JVM has compiled anew what it runs, at some thousand requests a second."""
 FEW = 2
 """Connections that leave CPU time to what compiles the server."""
 LAST_NS = NS_PER_S
@@ -49,6 +49,7 @@ def primed(
     most_ns: int | None = None,
     connections: int | None = None,
     at_rate_ns: int = 0,
+    at_full_speed_ns: int = 0,
 ) -> Study:
     """The study with each case primed as its subject asks for, and no longer than `most_ns`.
 
@@ -56,18 +57,26 @@ def primed(
     what a server keeps of a load before them would be missing from the memory that they take.
     `connections`: so few ask a server, which may use every CPU meanwhile. A load that takes all CPU
     time leaves none to what compiles the server. `at_rate_ns`: so long it is asked at a rate then,
-    where the case has one.
+    where the case has one. `at_full_speed_ns`: so long without pause on all of its connections,
+    where it has none and few came before.
     """
-    cases = tuple(
-        _primed(case, most_ns or study.duration_of(case), connections, at_rate_ns)
-        for case in study.cases
-    )
-    return study.model_copy(update={"cases": cases})
+
+    def of(case: Case) -> Case:
+        longest_ns = most_ns or study.duration_of(case)
+        return _primed(case, longest_ns, connections, at_rate_ns, at_full_speed_ns)
+
+    return study.model_copy(update={"cases": tuple(map(of, study.cases))})
 
 
 def as_told(study: Study, document: Document) -> Study:
     """The study with each case primed as the study's document says."""
-    return primed(study, document.priming, document.priming_connections, document.priming_at_rate)
+    return primed(
+        study,
+        document.priming,
+        document.priming_connections,
+        document.priming_at_rate,
+        document.priming_at_full_speed,
+    )
 
 
 def prime(
@@ -84,6 +93,9 @@ def prime(
         full = without_pause(plan, case.priming_ns, tuple(sources))
         few = case.priming_connections
         answered = yield from _asked(engine, on_few(full, few) if few else full)
+        if case.priming_at_full_speed_ns:
+            all_of_them = without_pause(plan, case.priming_at_full_speed_ns, tuple(sources))
+            yield from _asked(engine, all_of_them)
         if paced := at_rate(plan, case.priming_at_rate_ns, tuple(sources), answered):
             yield from _asked(engine, paced)
     time.sleep((GONE_BY_NS + 2 * floors.round_trip_ns(case)) / NS_PER_S)
@@ -154,17 +166,20 @@ def _uncounted(plan: Plan, load: Load, length_ns: int, sources: tuple[str, ...])
     )
 
 
-def _primed(case: Case, most_ns: int, connections: int | None, at_rate_ns: int) -> Case:
+def _primed(
+    case: Case, most_ns: int, connections: int | None, at_rate_ns: int, at_full_speed_ns: int
+) -> Case:
     if case.url or case.own or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
     few = connections if wanted_ns else None
-    paced = wanted_ns and isinstance(case.load.executor, OpenLoop)
+    paced = isinstance(case.load.executor, OpenLoop)
     return case.model_copy(
         update={
             "priming_ns": min(wanted_ns, most_ns),
             "priming_connections": few,
-            "priming_at_rate_ns": at_rate_ns if paced else 0,
+            "priming_at_rate_ns": at_rate_ns if wanted_ns and paced else 0,
+            "priming_at_full_speed_ns": at_full_speed_ns if few and not paced else 0,
         }
     )
 

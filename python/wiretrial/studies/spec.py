@@ -46,6 +46,7 @@ _PUBLISHED: Final = {"publishing": True}
 _IDLE: Final = {"idle_states": True}
 _PRIMED: Final = {"priming_connections": True}
 _PACED: Final = {"priming_at_rate_ns": True}
+_FULL: Final = {"priming_at_full_speed_ns": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned", "level_of")
 """The same of a scenario."""
 
@@ -157,6 +158,8 @@ class Case(Part):
     priming_at_rate_ns: int = 0
     """How long it is asked at a rate after that, unrecorded, on as many connections as in the
     trial."""
+    priming_at_full_speed_ns: int = 0
+    """How long it is asked without pause on as many, where few came before."""
     server_threads: int | None = None
     """Instead of the study's."""
     cpus: float | None = None
@@ -240,7 +243,7 @@ class Case(Part):
     @property
     def primed_ns(self) -> int:
         """How long its server is asked before each trial, unrecorded."""
-        return self.priming_ns + self.priming_at_rate_ns
+        return self.priming_ns + self.priming_at_rate_ns + self.priming_at_full_speed_ns
 
     def target(self, url: str, **here: Any) -> Target:
         """Where it goes, and what is sent there; `here`: what only its place tells."""
@@ -341,6 +344,7 @@ class Study(Part):
                         **({} if any(case.backend for case in self.cases) else {"backend": True}),
                         **({} if any(c.priming_connections for c in self.cases) else _PRIMED),
                         **({} if any(c.priming_at_rate_ns for c in self.cases) else _PACED),
+                        **({} if any(c.priming_at_full_speed_ns for c in self.cases) else _FULL),
                         "allow_errors": True,
                         **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
                         **({} if any(case.publishing for case in self.cases) else _PUBLISHED),
