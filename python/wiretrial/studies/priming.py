@@ -3,9 +3,9 @@
 What runs on a JVM or in V8 is interpreted at first and compiled where it is used most. A server of
 such a kind that has run for hours is not the one that was started a second ago, so it gets the
 trial's own load beforehand, as fast as it answers. What was compiled for a load without pause is
-compiled anew when the server begins to wait between requests, so it may get a load at a rate after
-that. Nothing of both is recorded, and the trial's record says how long they were. Knows cases and
-subjects; must not know what is measured afterwards.
+compiled anew when the server begins to wait between requests, or when more connections ask at once,
+so it may get a load of that kind after it. Nothing of both is recorded, and the trial's record says
+how long they were. Knows cases and subjects; must not know what is measured afterwards.
 """
 
 from __future__ import annotations
