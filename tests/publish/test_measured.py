@@ -146,12 +146,12 @@ def test_figures_of_two_tables_are_of_one_scenario() -> None:
     assert len({row.name for row in rows}) == len(rows)
 
 
-def test_a_known_fault_of_a_kept_result_follows_its_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [" ", "\n"])
+def test_a_known_fault_of_a_kept_result_follows_its_answer(tmp_path: Path, before: str) -> None:
     page = tmp_path / answers.README
     assert answers.fault(tmp_path) is None
-    page.write_text(
-        "## In short\n\n**One.**\n\n**Known fault: `one` is\ntoo high** ([why](#why)).\n\n1. Two.\n"
-    )
+    fault = f"**Known fault: `one` is\ntoo high**{before}([why](#why))."
+    page.write_text(f"## In short\n\n**One.**\n\n{fault}\n\n1. Two.\n")
     said = "Known fault: one is too high."
     assert answers.fault(tmp_path) == said
     assert answers.in_short(tmp_path) == ("One.", said, "Two.")

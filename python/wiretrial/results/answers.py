@@ -19,7 +19,7 @@ README = "README.md"
 _IN_SHORT = re.compile(r"^## In short\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _PLAIN = re.compile(r"\s*\*\*(.+?)\*\*\n", re.DOTALL)
 _FAULT = re.compile(r"^(\*\*Known fault: .*?)(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
-_ASIDE = re.compile(r" \(\[[^\]]*\]\([^)]*\)\)")
+_ASIDE = re.compile(r"\s\(\[[^\]]*\]\([^)]*\)\)")
 """A link in parentheses, which leads nowhere from another page."""
 _POINT = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"(?<=[a-z0-9)”]\.) (?=[A-Z])")
