@@ -209,21 +209,30 @@ def test_the_estimate_has_the_load_at_a_rate() -> None:
     assert twice - once >= SECOND_NS
 
 
-def test_both_loads_come_before_the_trial(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "case", [pytest.param(PACED, id="at a rate"), pytest.param(NODE, id="at full speed")]
+)
+def test_both_loads_come_before_the_trial(case: Case, engine: Engine, tmp_path: Path) -> None:
+    """The first on few connections, the second on the trial's own."""
+    half_ns = SECOND_NS // 2
     study = priming.primed(
-        tiny(PACED, trials=1, duration_ns=SECOND_NS // 2), at_rate_ns=SECOND_NS // 2
+        tiny(case, trials=1, duration_ns=half_ns),
+        connections=2,
+        at_rate_ns=half_ns,
+        at_full_speed_ns=half_ns,
     )
     results = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
     told = list(runner.run(study, results, engine))
     [record] = [event.trial for event in told if isinstance(event, events.TrialDone)]
     assert record.subject is not None
     assert record.subject.primed_ns == SECOND_NS
-    starts = [
-        event.snapshot.index
-        for event in told
-        if isinstance(event, events.Seen) and event.snapshot.kind == "interval"
-    ].count(0)
-    assert starts == 3
+    opened: list[int] = []
+    for event in told:
+        if isinstance(event, events.Seen) and event.snapshot.kind == "interval":
+            if event.snapshot.index == 0:
+                opened.append(0)
+            opened[-1] += event.snapshot.connections.opened
+    assert opened == [2, LOAD.connections, LOAD.connections]
 
 
 @pytest.mark.parametrize(

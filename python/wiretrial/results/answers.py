@@ -74,14 +74,13 @@ def in_short(study: Path) -> tuple[str, ...]:
     """What stands under "In short" on a study's first page: the answer, then a known fault of the
     kept result, then its points."""
     said = said_in_short(study)
-    return tuple(filter(None, (_answer(said), fault(study), *map(_plain, _POINT.findall(said)))))
+    return tuple(filter(None, (_answer(said), _fault(said), *map(_plain, _POINT.findall(said)))))
 
 
 def fault(study: Path) -> str | None:
     """The paragraph there that begins with "Known fault": what of the kept result is not to be
     believed. None without one."""
-    found = _FAULT.search(said_in_short(study))
-    return _plain(_ASIDE.sub("", found[1]).replace("**", "")) if found else None
+    return _fault(said_in_short(study))
 
 
 def said_in_short(study: Path) -> str:
@@ -123,6 +122,11 @@ def latest(base: Path) -> dict[str, Answer]:
 def _answer(said: str) -> str | None:
     found = _PLAIN.match(said)
     return _plain(found[1]) if found else None
+
+
+def _fault(said: str) -> str | None:
+    found = _FAULT.search(said)
+    return _plain(_ASIDE.sub("", found[1]).replace("**", "")) if found else None
 
 
 def _plain(text: str) -> str:

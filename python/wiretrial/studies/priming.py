@@ -89,14 +89,13 @@ def prime(
     """
     if not case.primed_ns:
         return
-    with pinning.anywhere(pids if case.priming_connections else ()):
-        full = without_pause(plan, case.priming_ns, tuple(sources))
-        few = case.priming_connections
+    places, few = tuple(sources), case.priming_connections
+    with pinning.anywhere(pids if few else ()):
+        full = without_pause(plan, case.priming_ns, places)
         answered = yield from _asked(engine, on_few(full, few) if few else full)
         if case.priming_at_full_speed_ns:
-            all_of_them = without_pause(plan, case.priming_at_full_speed_ns, tuple(sources))
-            yield from _asked(engine, all_of_them)
-        if paced := at_rate(plan, case.priming_at_rate_ns, tuple(sources), answered):
+            yield from _asked(engine, without_pause(plan, case.priming_at_full_speed_ns, places))
+        if paced := at_rate(plan, case.priming_at_rate_ns, places, answered):
             yield from _asked(engine, paced)
     time.sleep((GONE_BY_NS + 2 * floors.round_trip_ns(case)) / NS_PER_S)
 
