@@ -105,6 +105,16 @@ def test_what_could_not_be_measured_is_a_warning(report: ReportModel) -> None:
     assert shown[0] == "a was not measured: no compiler"
 
 
+def test_a_subject_that_lacks_in_some_scenarios_is_named_once(report: ReportModel) -> None:
+    asked = (("ws", "2 CPUs"), ("a", "no compiler"), ("nginx", "2 CPUs"), ("ws", "no root"))
+    absent = tuple(Absent(subject=name, reason=why, scenarios=("x",)) for name, why in asked)
+    shown, _ = brief.warnings(replace(report, absent=absent))
+    assert shown[:2] == (
+        "a was not measured: no compiler",
+        "not measured in some scenarios: ws and nginx",
+    )
+
+
 def test_findings_are_data(report: ReportModel) -> None:
     reference, node = (one for one in report.findings if one.metric and not one.is_beside)
     assert (reference.kind, reference.leaders) == ("shared", ("Raw TCP", "WebSocket"))

@@ -18,7 +18,7 @@ from wiretrial.report.blocks import Fold, Section, Table, Text
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import occasions
-from wiretrial.results.model import Trial
+from wiretrial.results.model import Machine, Trial
 
 SHAPES = echo(("gorilla", "ws"))
 NAMES = [shape.name for shape in SHAPES]
@@ -89,6 +89,21 @@ def test_a_contrast_is_told_by_its_occasions_and_the_scatter_within_and_between(
     assert row[3].value == pytest.approx(max(ratios) / min(ratios) - 1)
     assert row[4].value == pytest.approx(math.sqrt(within))
     assert row[5].value == pytest.approx(math.sqrt(max(0.0, (between - within) / 2)))
+
+
+def test_each_machine_of_several_occasions_is_told() -> None:
+    def on_its_machine(trial: Trial) -> Trial:
+        model = "Other CPU" if trial.occasion == 2 else "Example CPU"
+        facts = {"cpu": {"model": model, "logical": 2}, "kernel": "6.1"}
+        return trial.model_copy(update={"machine": Machine(facts=facts)})
+
+    told = report([on_its_machine(trial) for trial in over(3)]).facts
+    (machine,) = [one for one in told if one.title == "Machine"]
+    assert machine.rows == (
+        ("cpu model", "Example CPU; Other CPU"),
+        ("cpu logical", "2"),
+        ("kernel", "6.1"),
+    )
 
 
 def test_the_contrasts_are_those_that_were_declared_in_both_metrics(three: ReportModel) -> None:

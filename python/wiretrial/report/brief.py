@@ -6,7 +6,7 @@ question; what does not fit stands in the report. Warnings and rows that are lef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -80,7 +80,7 @@ def warnings(model: ReportModel) -> tuple[tuple[str, ...], int]:
 
     That all is of one occasion is always among them: it goes for every figure above.
     """
-    told = [_absent(model)] if model.absent else []
+    told = [*_absent(model)]
     told += [f"{row.message} ({row.where})" if row.where else row.message for row in model.warnings]
     shown = told[:MOST_WARNINGS]
     is_one = bool(model.warnings) and model.warnings[-1].code == codes.Code.ONE_OCCASION
@@ -176,11 +176,18 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (*best, first.label, phrases.times(first)) if first else (*best, "", "")
 
 
-def _absent(model: ReportModel) -> str:
-    names = [row.subject for row in model.absent]
-    if len(names) == 1:
-        return f"{names[0]} was not measured: {model.absent[0].reason}"
-    return f"{len(names)} subjects were not measured: {units.listed(names)}"
+def _absent(model: ReportModel) -> Iterator[str]:
+    """Subjects that have no trial, then those of which only some scenarios have none."""
+    names = list(dict.fromkeys(row.subject for row in model.absent))
+    here = {trial.scenario.subject for trial in model.trials}
+    nowhere = [name for name in names if name not in here]
+    if len(nowhere) == 1:
+        why = next(row.reason for row in model.absent if row.subject == nowhere[0])
+        yield f"{nowhere[0]} was not measured: {why}"
+    elif nowhere:
+        yield f"{len(nowhere)} subjects were not measured: {units.listed(nowhere)}"
+    if partly := [name for name in names if name in here]:
+        yield f"not measured in some scenarios: {units.listed(partly)}"
 
 
 _WHAT = {

@@ -174,8 +174,20 @@ def _controls(trials: Sequence[Trial]) -> Section:
 
 
 def _machine(trials: Sequence[Trial]) -> Section:
-    rows = tuple(_flat(trials[0].machine.facts))
+    """As it was when each occasion began. What differs has one value after the other, each once."""
+    told: dict[str, dict[str, None]] = {}
+    for trial in _first_of_occasions(trials):
+        for fact, value in _flat(trial.machine.facts):
+            told.setdefault(fact, {})[value] = None
+    rows = tuple((fact, "; ".join(values)) for fact, values in told.items())
     return Section("Machine", ("Fact", "Value"), rows)
+
+
+def _first_of_occasions(trials: Sequence[Trial]) -> list[Trial]:
+    first: dict[int, Trial] = {}
+    for trial in sorted(trials, key=lambda one: one.started_at):
+        first.setdefault(trial.occasion, trial)
+    return [trial for _, trial in sorted(first.items())]
 
 
 def _subjects(trials: Sequence[Trial]) -> Section:
