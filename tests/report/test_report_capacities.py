@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from wiretrial.report.tables import capacities as tables
 from wiretrial.report.trend import terms
 from wiretrial.results import known
 from wiretrial.results.absent import Absent
-from wiretrial.results.model import Judgement, Trial
+from wiretrial.results.model import Judgement, Machine, Trial
 from wiretrial.results.observation import CpuLimit
 from wiretrial.results.store import ResultsFolder
 from wiretrial.stats.knee import Refusal
@@ -255,6 +256,39 @@ def test_the_distribution_counts_what_is_told_by_workload_and_by_size() -> None:
     assert told["session"].middle == pytest.approx(1, abs=0.05)
     assert told["0.25 CPUs"].ninetieth < 0.03
     assert told["1 CPU"].count == 3
+
+
+def over_two() -> list[Trial]:
+    """The second on a machine whose levels scatter."""
+    quiet = trials("linear", 10_000, lambda _: 100)
+    noisy = trials("linear", 10_000, lambda rate: 130 if 2_000 < rate < 5_000 else 100)
+    machine = Machine(facts={"cpu": {"logical": 2, "model": "Noisy CPU"}})
+    return [
+        *quiet,
+        *(one.model_copy(update={"occasion": 2, "machine": machine}) for one in noisy),
+    ]
+
+
+def test_each_of_several_occasions_has_its_errors_and_how_its_levels_scatter() -> None:
+    found = capacities.of_trials(over_two())
+    told = {one.title: one for one in capacities.distributions(found)}
+    # One workload in one size: rows of these would say the same as that of all.
+    assert list(told) == ["all", "occasion 1", "occasion 2"]
+    first, second = told["occasion 1"], told["occasion 2"]
+    assert second.machine == "2 CPUs, Noisy CPU"
+    assert (first.count, second.count) == (1, 1)
+    assert first.middle < 0.02 < second.middle
+    # A level in the middle that costs 30 % more lies off whatever curve goes through all five.
+    assert first.scatter < 0.02
+    assert 0.05 < second.scatter < 0.3
+    sentence, *_ = capacities.sentences(found)
+    assert re.search(r" By occasion the median error is \S+ % and \S+ %, where a single", sentence)
+    assert "2 CPUs, Noisy CPU" in str(tables.blocks(found))
+
+
+def test_one_occasion_alone_is_not_told_apart() -> None:
+    sentence, *_ = capacities.sentences(capacities.of_trials(mixed()))
+    assert "By occasion" not in sentence
 
 
 def test_the_sentences_say_the_error_and_where_it_is_worse() -> None:

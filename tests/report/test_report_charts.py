@@ -50,6 +50,19 @@ def test_a_figure_on_the_page_keeps_its_digits(report: ReportModel) -> None:
     assert ">0.938 x<" in drawn
 
 
+def test_a_file_has_no_more_decimals_of_a_place_than_every_processor_gives(
+    report: ReportModel,
+) -> None:
+    for name in charts.names(report):
+        places = re.findall(
+            r' (?:d|transform|[xy][12]?)="([^"]*)"', charts.render_svg(report, name)
+        )
+        figures = [figure for place in places for figure in re.findall(r"[\d.]+", place)]
+        assert figures
+        assert max(len(figure.partition(".")[2]) for figure in figures) <= 3
+        assert not any("e-" in place for place in places)
+
+
 def test_a_file_looks_like_the_page(report: ReportModel) -> None:
     drawn = charts.render_svg(report, "ranking-1")
     assert f'<rect width="{canvas.WIDE}"' in drawn

@@ -22,6 +22,7 @@ NARROW = 343
 _PLACES = re.compile(r' (d|transform|points|width|height|[xy][12]?)="[^"]*"')
 """Attributes that say where something lies: all other numbers are figures, and stay as they are."""
 _DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
+_LONG = re.compile(r"-?\d+\.\d{4,}(?:e-?\d+)?")
 _AXIS = {
     "aria": False,
     "domain": False,
@@ -114,8 +115,8 @@ def inline_svg(picture: Picture, css_class: str) -> str:
 
 
 def file_svg(picture: Picture) -> str:
-    """The picture as a file of its own, on light paper."""
-    svg = _with_titles(vl_convert.vegalite_to_svg(_on_paper(picture)))
+    """The picture as a file of its own, on light paper: the same on every processor."""
+    svg = _same_everywhere(_with_titles(vl_convert.vegalite_to_svg(_on_paper(picture))))
     title = f"<title>{escape(picture.alternative)}</title>"
     return re.sub(r"(<svg [^>]*>)", lambda found: found[1] + title, svg, count=1)
 
@@ -138,6 +139,16 @@ def _with_titles(svg: str) -> str:
         r"<\1\3><title>\2</title></\1>",
         svg,
     )
+
+
+def _same_everywhere(svg: str) -> str:
+    """A place has three decimals: in the last of sixteen digits processors differ."""
+    return _PLACES.sub(lambda places: _LONG.sub(_rounded, places[0]), svg)
+
+
+def _rounded(figure: re.Match[str]) -> str:
+    # What rounds to -0 is 0.
+    return f"{round(float(figure[0]), 3) + 0.0:.9g}"
 
 
 def _slim(svg: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from wiretrial.report import facts, units
 from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
 from wiretrial.results import offered
@@ -55,6 +56,7 @@ class Capacity:
     cpus: float
     """That it had."""
     occasion: int
+    machine: str
     is_of_sessions: bool
     measured: Estimate | None
     is_bound: bool
@@ -88,6 +90,16 @@ class Capacity:
             return None
         sustained = self.measured.median
         return self.predicted.error(math.sqrt(sustained * (self.refused or sustained)))
+
+    @property
+    def scatter(self) -> float | None:
+        """How far a single level lies off the curve, as a share of the CPU time of a message.
+
+        That time is what a message has at the measured capacity, if all CPU time is used there.
+        """
+        if self.predicted is None or self.measured is None:
+            return None
+        return self.predicted.curve.scatter * self.measured.median / self.cpus
 
     @property
     def is_held(self) -> bool:
@@ -138,6 +150,10 @@ class Errors:
     """Share of those of at most 10 %."""
     held: float
     """Share of the intervals that hold what was measured."""
+    scatter: float
+    """Median of how far single levels lie off their curves."""
+    machine: str = ""
+    """Of a single occasion."""
 
 
 def of_trials(trials: Sequence[Trial], searched: Sequence[Knee] = ()) -> tuple[Capacity, ...]:
@@ -160,7 +176,7 @@ def of_trials(trials: Sequence[Trial], searched: Sequence[Knee] = ()) -> tuple[C
     )
 
 
-def errors(title: str, found: Iterable[Capacity]) -> Errors | None:
+def errors(title: str, found: Iterable[Capacity], machine: str = "") -> Errors | None:
     """Of those that are told; None: none is."""
     told = [one for one in found if one.is_told]
     signed = [one.error for one in told if one.error is not None]
@@ -175,19 +191,38 @@ def errors(title: str, found: Iterable[Capacity]) -> Errors | None:
         bias=median(signed),
         near=sum(size <= FAR for size in sizes) / len(sizes),
         held=sum(one.is_held for one in told) / len(told),
+        scatter=median(one.scatter or 0.0 for one in told),
+        machine=machine,
     )
 
 
 def distributions(found: Sequence[Capacity]) -> tuple[Errors, ...]:
-    """Of all, then by workload, then by the number of CPUs."""
-    made = [errors("all", found)]
-    for workload in dict.fromkeys(one.workload for one in found):
-        made.append(errors(workload, (one for one in found if one.workload == workload)))
-    for cpus in sorted({one.cpus for one in found}):
-        made.append(errors(size(cpus), (one for one in found if one.cpus == cpus)))
-    told = tuple(one for one in made if one)
+    """Of all, then by occasion where there are several, by workload, by the number of CPUs."""
+    parts = [
+        errors(workload, (one for one in found if one.workload == workload))
+        for workload in dict.fromkeys(one.workload for one in found)
+    ]
+    parts += [
+        errors(size(cpus), (one for one in found if one.cpus == cpus))
+        for cpus in sorted({one.cpus for one in found})
+    ]
+    whole, told = errors("all", found), [one for one in parts if one]
+    if whole is None:
+        return ()
     # Where there is one workload in one size, all is said.
-    return told[:1] if len({one.count for one in told}) == 1 and len(told) == 3 else told
+    is_one = len(told) == 2 and all(one.count == whole.count for one in told)
+    return (whole, *by_occasion(found), *(() if is_one else told))
+
+
+def by_occasion(found: Sequence[Capacity]) -> tuple[Errors, ...]:
+    """Each occasion with its machine; nothing where there is one."""
+    machines = {one.occasion: one.machine for one in found}
+    made = (
+        errors(f"occasion {occasion}", (one for one in found if one.occasion == occasion), machine)
+        for occasion, machine in sorted(machines.items())
+        if len(machines) > 1
+    )
+    return tuple(one for one in made if one)
 
 
 def sentences(found: Sequence[Capacity]) -> tuple[str, ...]:
@@ -210,6 +245,15 @@ def sentences(found: Sequence[Capacity]) -> tuple[str, ...]:
     if alike := sum(one.why_untold == NO_LEVELS for one in found):
         have = "has" if alike == 1 else "have"
         first += f" {alike} more {have} no prediction: {NO_LEVELS}."
+    if occasions := by_occasion(found):
+        middles, scatters = (
+            units.listed([percent(size) for size in sizes])
+            for sizes in ([o.middle for o in occasions], [o.scatter for o in occasions])
+        )
+        first += (
+            f" By occasion the median error is {middles}, where a single level lies {scatters} off"
+            " its curve in the middle."
+        )
     return (first, *_worse(found))
 
 
@@ -283,6 +327,7 @@ def _capacity(
         workload=str(scenario.levels.get("workload", "")),
         cpus=cpus,
         occasion=occasion,
+        machine=facts.machine_words(runs[0].trial.machine.facts),
         is_of_sessions=runs[0].session_rate is not None,
         measured=replace(measured, bound="at least") if measured and is_bound else measured,
         is_bound=is_bound,

@@ -41,7 +41,8 @@ BY_A_SEARCH = (
 )
 ERRORS_KEY = (
     "Size of the error: without its sign. Middle error: its median with its sign, below 0 where too"
-    " little is predicted."
+    " little is predicted. A level off the curve: by how much a single level differs from the curve"
+    " through all of them, as a share of a message's CPU time at the capacity, in the middle."
 )
 MOST_NAMED = 6
 
@@ -76,23 +77,25 @@ def _blocks(found: Sequence[Capacity]) -> Iterator[Block]:
 
 
 def distribution(told: Sequence[Errors]) -> Table:
-    """A row for all, for each workload and for each size."""
+    """A row for all, for each of several occasions, for each workload and for each size."""
     columns = (
         *words(""),
         Column("Predicted"),
         *figures("Size of the error\nmedian, %", "Nine in ten within\n%"),
         Column("Middle error\n%", is_spare=True),
         *figures("Within 10 %\n% of them", "Interval holds\n% of them"),
+        Column("A level off the curve\n%", is_spare=True),
     )
     rows = tuple(
         (
-            Cell(one.title),
+            Cell(one.title, (one.machine,) if one.machine else ()),
             Cell(str(one.count), value=one.count),
             _percent(one.middle),
             _percent(one.ninetieth),
             Cell(_signed(one.bias), value=one.bias),
             _percent(one.near),
             _percent(one.held),
+            _percent(one.scatter),
         )
         for one in told
     )
