@@ -15,7 +15,7 @@ from wiretrial.report.knees import Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import TrialRow
 
-MOST_WITH_EVIDENCE = 300
+MOST_WITH_EVIDENCE = 200
 """Of more scenarios the evidence is in the table of trials alone."""
 
 
