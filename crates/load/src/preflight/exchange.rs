@@ -306,13 +306,16 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let (class, what) = match (self.connection.state, missing.as_deref()) {
             (State::Ready, Some(missing)) => (Class::Timeout, missing),
             (State::Connecting, _) if self.plan.target.http3 => {
-                (Class::ConnectTimeout, "no answer to QUIC's first datagrams (UDP)")
+                (Class::ConnectTimeout, "no answer to QUIC's first datagrams")
             }
             (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect"),
             _ if self.first.streams => (Class::Timeout, ENDLESS),
             _ => (Class::Timeout, "no whole reply"),
         };
-        self.refuse(class, &format!("{what} from {} within {limit} ms", self.address))
+        // What listens on UDP and speaks no QUIC is silent, as where nobody listens.
+        let is_quic = self.plan.target.http3 && self.connection.state == State::Connecting;
+        let remedy = if is_quic { NO_QUIC } else { "" };
+        self.refuse(class, &format!("{what} from {} within {limit} ms{remedy}", self.address))
     }
 
     fn net(&self, error: &NetError) -> Refusal {
