@@ -57,6 +57,7 @@ class Capacity:
     """That it had."""
     occasion: int
     machine: str
+    """Its CPUs and kernel; an occasion is of one machine."""
     is_of_sessions: bool
     measured: Estimate | None
     is_bound: bool

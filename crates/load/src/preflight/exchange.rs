@@ -303,18 +303,16 @@ impl<'p, C: Clock> Exchange<'p, C> {
     fn too_late(&self) -> Refusal {
         let limit = self.plan.phases.connect.0 / 1_000_000;
         let missing = self.first.greeting.missing();
-        let (class, what) = match (self.connection.state, missing.as_deref()) {
-            (State::Ready, Some(missing)) => (Class::Timeout, missing),
+        let (class, what, remedy) = match (self.connection.state, missing.as_deref()) {
+            (State::Ready, Some(missing)) => (Class::Timeout, missing, ""),
+            // What listens on the port and speaks no QUIC is silent.
             (State::Connecting, _) if self.plan.target.http3 => {
-                (Class::ConnectTimeout, "no answer to QUIC's first datagrams")
+                (Class::ConnectTimeout, "no answer to QUIC's first datagrams", NO_QUIC)
             }
-            (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect"),
-            _ if self.first.streams => (Class::Timeout, ENDLESS),
-            _ => (Class::Timeout, "no whole reply"),
+            (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect", ""),
+            _ if self.first.streams => (Class::Timeout, ENDLESS, ""),
+            _ => (Class::Timeout, "no whole reply", ""),
         };
-        // What listens on UDP and speaks no QUIC is silent, as where nobody listens.
-        let is_quic = self.plan.target.http3 && self.connection.state == State::Connecting;
-        let remedy = if is_quic { NO_QUIC } else { "" };
         self.refuse(class, &format!("{what} from {} within {limit} ms{remedy}", self.address))
     }
 

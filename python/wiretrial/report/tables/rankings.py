@@ -13,7 +13,7 @@ from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.tables import cells
+from wiretrial.report.tables import cells, limits
 
 BESIDE = (
     *(metrics.SERVER, metrics.DATABASE, metrics.BACKEND, metrics.MEMORY),
@@ -22,7 +22,7 @@ BESIDE = (
 
 MOST_PAIRS = 300
 """A table of more pairs has the declared ones alone: nobody reads 703 of 38 servers."""
-MOST_COSTS = 200
+MOST_COSTS = limits.MOST_WITH_EVIDENCE
 """Of more scenarios no table has all costs: rankings show what ranks them, and what stands beside
 it; the table of trials has the rest."""
 
