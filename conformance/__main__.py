@@ -50,7 +50,7 @@ USAGE = 2
 GROUP_LIMIT_S = 240.0
 FULL_GROUP_LIMIT_S = 1800.0
 
-_wrong: list[str] = []
+told_wrong: list[str] = []
 """What was said to be wrong, in its order."""
 
 
@@ -78,7 +78,7 @@ def main() -> int:
     )
     flags = parser.parse_args()
     if unknown := [name for name in flags.suites if name not in suites]:
-        return _fail(f"there is no suite {unknown[0]}: known are {', '.join(suites)}", USAGE)
+        return fail(f"there is no suite {unknown[0]}: known are {', '.join(suites)}", USAGE)
     if flags.tables:
         tables.write()
         return 0
@@ -86,9 +86,9 @@ def main() -> int:
     usual = [name for name in suites if name not in ONLY_WHERE_ASKED]
     chosen = flags.suites or usual
     codes = [_twice_if_wrong(suites[name], flags) for name in chosen]
-    if _wrong and len(chosen) > 1:
+    if told_wrong and len(chosen) > 1:
         # The last suite's lines may be a thousand after the first one's.
-        told = "\n".join(f"conformance:   {line}" for line in _wrong)
+        told = "\n".join(f"conformance:   {line}" for line in told_wrong)
         print(f"conformance: all that was wrong:\n{told}", file=sys.stderr)
     return max(codes)
 
@@ -109,7 +109,7 @@ def _autobahn(flags: argparse.Namespace) -> int:
     try:
         suite = autobahn_suite.Suite.install(AUTOBAHN, None if flags.full else BYTES_PER_CASE)
     except autobahn_suite.Misnamed as misnamed:
-        return _fail(str(misnamed), USAGE)
+        return fail(str(misnamed), USAGE)
     except Unavailable as missing:
         return _missing(f"the Autobahn suite is not run: {missing}")
     bench = autobahn_runs.Bench(
@@ -123,7 +123,7 @@ def _autobahn(flags: argparse.Namespace) -> int:
     try:
         found = autobahn_runs.run_all(bench)
     except (ProcessFailed, OSError) as failure:
-        return _fail(str(failure))
+        return fail(str(failure))
     if flags.update:
         autobahn_cases.write_expected(found)
         document.write("autobahn", autobahn_cases.table(found))
@@ -148,7 +148,7 @@ def _http2(flags: argparse.Namespace) -> int:
     except Unavailable as missing:
         return _missing(f"h2spec and h2specd are not run: {missing}")
     except (ProcessFailed, OSError) as failure:
-        return _fail(str(failure))
+        return fail(str(failure))
     if flags.update:
         http2_cases.write_expected(found)
         document.write("http2", http2_cases.table(found))
@@ -173,7 +173,7 @@ def _http3(flags: argparse.Namespace) -> int:
     except Unavailable as missing:
         return _missing(f"h3spec is not run: {missing}")
     except (ProcessFailed, OSError) as failure:
-        return _fail(str(failure))
+        return fail(str(failure))
     if flags.update:
         http3_cases.write_expected(found)
         document.write("http3", http3_cases.table(found))
@@ -196,7 +196,7 @@ def _h3i(flags: argparse.Namespace) -> int:
     except Unavailable as missing:
         return _missing(f"h3i's requests are not sent: {missing}")
     except (ProcessFailed, OSError) as failure:
-        return _fail(str(failure))
+        return fail(str(failure))
     if flags.update:
         document.write("h3i", malformed.table(rows))
     print(f"conformance: h3i: {len(rows)} cases: {malformed.summary(rows)}")
@@ -214,7 +214,7 @@ def _grpc(flags: argparse.Namespace) -> int:
     except Unavailable as missing:
         return _missing(f"connectconformance is not run: {missing}")
     except (ProcessFailed, OSError) as failure:
-        return _fail(str(failure))
+        return fail(str(failure))
     if flags.update:
         connect_cases.write_expected(found)
         document.write("connect", connect_cases.table(found))
@@ -240,7 +240,7 @@ def _tell(whose: str, lines: Sequence[str]) -> int:
     """Some of what is wrong; how much there is."""
     for line in lines[:MOST_LINES]:
         print(f"conformance: {whose} {line}")
-        _wrong.append(f"{whose} {line}")
+        told_wrong.append(f"{whose} {line}")
     if len(lines) > MOST_LINES:
         print(f"conformance: {whose} and {len(lines) - MOST_LINES} more")
     return len(lines)
@@ -251,20 +251,21 @@ def _end(wrong: int, seconds: float, folder: Path) -> int:
     if not wrong:
         return 0
     remedy = "mend it, or `python -m conformance --update` where the change is right"
-    return _fail(f"{wrong} cases are not as they must be: {remedy}")
+    return fail(f"{wrong} cases are not as they must be: {remedy}")
 
 
 def _missing(what: str) -> int:
     """Only a user's own machine may lack a part."""
     if os.environ.get("CI"):
-        return _fail(what)
+        return fail(what)
     print(f"conformance: skipped: {what}")
     return 0
 
 
-def _fail(line: str, code: int = 1) -> int:
+def fail(line: str, code: int = 1) -> int:
+    """Says what is wrong, now and once more at the end; the exit code."""
     print(f"conformance: {line}", file=sys.stderr)
-    _wrong.append(line)
+    told_wrong.append(line)
     return code
 
 
@@ -275,4 +276,4 @@ if __name__ == "__main__":
         # Threads still wait for programs, which end when the threads do.
         os._exit(130)
     except subprocess.TimeoutExpired as late:
-        sys.exit(_fail(f"{late.cmd[0]} took more than {late.timeout:g} s"))
+        sys.exit(fail(f"{late.cmd[0]} took more than {late.timeout:g} s"))

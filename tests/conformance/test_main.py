@@ -16,7 +16,7 @@ NAMES = ("_autobahn", "_http2", "_http3", "_grpc")
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     yield
-    conformance._wrong.clear()
+    conformance.told_wrong.clear()
 
 
 def run(monkeypatch: pytest.MonkeyPatch, codes: dict[str, list[int]], *flags: str) -> list[str]:
@@ -26,7 +26,7 @@ def run(monkeypatch: pytest.MonkeyPatch, codes: dict[str, list[int]], *flags: st
     def suite(name: str) -> int:
         ran.append(name)
         left = codes.get(name, [])
-        return conformance._fail(f"{name}: a case") if left and left.pop(0) else 0
+        return conformance.fail(f"{name}: a case") if left and left.pop(0) else 0
 
     for name in NAMES:
 
