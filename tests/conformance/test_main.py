@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -23,17 +24,13 @@ def run(monkeypatch: pytest.MonkeyPatch, codes: dict[str, list[int]], *flags: st
     """The suites that ran, in order; each ends with the next of its codes, or well."""
     ran = []
 
-    def suite(name: str) -> int:
+    def suite(name: str, _: argparse.Namespace) -> int:
         ran.append(name)
         left = codes.get(name, [])
         return conformance.fail(f"{name}: a case") if left and left.pop(0) else 0
 
     for name in NAMES:
-
-        def one(_: argparse.Namespace, name: str = name) -> int:
-            return suite(name)
-
-        monkeypatch.setattr(conformance, name, one)
+        monkeypatch.setattr(conformance, name, partial(suite, name))
     monkeypatch.setattr(sys, "argv", ["conformance", *flags])
     ran.append(str(conformance.main()))
     return ran
