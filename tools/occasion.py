@@ -29,7 +29,10 @@ from wiretrial.stats.occasions import ENOUGH
 
 WIRETRIAL = Path(sys.executable).with_name("wiretrial")
 WAITING = "results/occasions.jsonl.xz"
-"""Below a study's folder: occasions that are not enough yet, the first among them."""
+"""Below a study's folder: occasions that are not enough yet, the first among them.
+
+Where a study is measured anew, because its first occasion has a fault, they are the new ones alone.
+"""
 
 
 def newest(study: Path) -> Path:

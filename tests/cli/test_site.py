@@ -152,7 +152,7 @@ def test_a_folder_of_something_else_is_refused_at_once(wiretrial: Run, tmp_path:
     assert "--force" in line
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_all_kept_studies_fit_and_lead_everywhere(tmp_path: Path) -> None:
     files = published(tmp_path / "public")
     shown = (data for name, data in files.items() if not name.endswith(kept.SUFFIX))
