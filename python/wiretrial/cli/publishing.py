@@ -133,9 +133,9 @@ def _of_study(study: Found) -> Iterator[Entry]:
         yield entries.of_model(name, model, data, answer=answer)
         return
     if told:
-        title, question = study.document.title, study.document.question
-        data = [*figures, *_pictures(study)]
-        yield entries.of_kept(name, told, title, question, _subjects(study), data, answer)
+        asked, data = study.document, [*figures, *_pictures(study)]
+        may_speak_of = registry.subjects_in(asked)
+        yield entries.of_kept(name, told, asked.title, asked.question, may_speak_of, data, answer)
     for path in others:
         part, model = path.name.removesuffix(kept.SUFFIX), _unpacked(path)
         data = [_packed(path), _table(model)]
@@ -152,12 +152,6 @@ def _read(study: Found) -> found_of.Found | None:
             f"{path} is not a kept result of this version",
             f"write it again: wiretrial report DIR --format compact -o {path}",
         ) from error
-
-
-def _subjects(study: Found) -> list[str]:
-    """Those that it measures."""
-    is_ours = study.name in {known.name for known in registry.catalogue()}
-    return registry.subjects_of(study.name if is_ours else str(study.folder.resolve()))
 
 
 def _unpacked(path: Path) -> ReportModel:

@@ -13,7 +13,7 @@ from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, StoreError
 from wiretrial.report import load_json
-from wiretrial.results.index import Index
+from wiretrial.results.index import Index, Row
 from wiretrial.results.store import ResultsFolder, read_trial
 
 
@@ -34,19 +34,19 @@ def list_(base: Path, format_: Format) -> int:
         }
         output.emit(output.as_json(document), None)
     else:
-        of_studies = [row for row in rows if Path(row.path).name != row.path]
-        studies = Counter(Path(row.path).parts[0] for row in of_studies)
-        for name, count in studies.items():
-            mine = [row for row in of_studies if Path(row.path).parts[0] == name]
+        loads: list[Row] = []
+        studies: dict[str, list[Row]] = {}
+        for row in rows:
+            name, within, _ = row.path.partition("/")
+            (studies.setdefault(name, []) if within else loads).append(row)
+        for name, mine in studies.items():
             verdicts = Counter(row.verdict for row in mine)
             listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common())
-            output.emit(
-                f"{base / name}   {mine[0].started_at[:16]}   {count} trials: {listed}", None
-            )
-        for row in rows:
-            if row not in of_studies:
-                told = f"a load of {row.scenario}: {row.verdict}"
-                output.emit(f"{base / row.path}   {row.started_at[:16]}   {told}", None)
+            started = mine[0].started_at[:16]
+            output.emit(f"{base / name}   {started}   {len(mine)} trials: {listed}", None)
+        for row in loads:
+            told = f"a load of {row.scenario}: {row.verdict}"
+            output.emit(f"{base / row.path}   {row.started_at[:16]}   {told}", None)
         if not rows:
             output.emit(f"no trial in {base}", None)
     for problem in index.problems:

@@ -105,7 +105,7 @@ def list_(results: Path, format_: Format) -> int:
                 "name": found.name,
                 "title": found.document.title,
                 "question": found.document.question,
-                "subjects": registry.subjects_of(found.name),
+                "subjects": registry.subjects_in(found.document),
                 "answer": answer.sentence if answer else None,
                 "at": answer.at if answer else None,
                 "folder": str(answer.folder) if answer else None,

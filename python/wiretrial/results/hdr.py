@@ -112,7 +112,7 @@ class Hdr:
     def _recorded(self) -> tuple[npt.NDArray[np.intp], list[int]]:
         """The places that hold something, and what they hold."""
         # The library's own iterator walks tens of thousands of empty places one call at a time.
-        counts = np.array(self._histogram.counts)
+        counts = _counts(self._histogram)
         places = np.flatnonzero(counts)
         return places, counts[places].tolist()
 
@@ -160,7 +160,7 @@ def decode(text: str) -> Hdr:
 
 def of_steps(text: str) -> Hdr:
     """The histogram that has these `steps`; raises `HistogramError` where they are none."""
-    told = HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+    told = _new()
     first = place = total = 0
     for at, one in enumerate(text.split()):
         found = _STEP.fullmatch(one)
@@ -183,28 +183,50 @@ def merge(texts: Iterable[str]) -> Hdr:
     parts = tuple(texts)
     if not parts:
         return _nothing()
-    total = HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-    for text in parts:
-        try:
+    try:
+        first = HdrHistogram.decode(parts[0])
+        if len(parts) == 1 and _is_ours(first):
+            return Hdr(first)
+        total = _new()
+        _add(total, first)
+        for text in parts[1:]:
             _add(total, HdrHistogram.decode(text))
-        except (
-            binascii.Error,
-            zlib.error,
-            IndexError,
-            TypeError,
-            ValueError,
-            HdrCookieException,
-            HdrHistogramSettingsException,
-            HdrLengthException,
-        ) as error:
-            raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
+    except (
+        binascii.Error,
+        zlib.error,
+        IndexError,
+        TypeError,
+        ValueError,
+        HdrCookieException,
+        HdrHistogramSettingsException,
+        HdrLengthException,
+    ) as error:
+        raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
     return Hdr(total)
 
 
 @cache
 def _nothing() -> Hdr:
     """The empty one: most trials have no value of most times."""
-    return Hdr(HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS))
+    return Hdr(_new())
+
+
+def _new() -> HdrHistogram:
+    return HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+
+
+def _is_ours(histogram: HdrHistogram) -> bool:
+    """Whether it has the range and the digits of those of the engine."""
+    return (
+        histogram.lowest_trackable_value,
+        histogram.highest_trackable_value,
+        histogram.significant_figures,
+    ) == (LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+
+
+def _counts(histogram: HdrHistogram) -> npt.NDArray[np.uint64]:
+    """What its places hold: its own memory, no copy."""
+    return np.frombuffer(histogram.counts, dtype=np.uint64)
 
 
 def _add(total: HdrHistogram, other: HdrHistogram) -> None:
@@ -212,7 +234,7 @@ def _add(total: HdrHistogram, other: HdrHistogram) -> None:
     if other.counts_len == total.counts_len:
         total.add(other)
         return
-    counts = np.array(other.counts)
+    counts = _counts(other)
     for place in np.flatnonzero(counts).tolist():
         if not total.record_value(other.get_value_from_index(place), int(counts[place])):
             raise IndexError("a value does not fit")

@@ -15,7 +15,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.studies import demo, matrix
 from wiretrial.studies.by_browser import ByBrowser
 from wiretrial.studies.document import DOCUMENT, Document, read
-from wiretrial.studies.workload import Driven
+from wiretrial.studies.workload import Driven, Workload
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,20 @@ def _read(path: Path) -> Document:
     """The document, with baselines that its scenarios know."""
     document = read(path)
     file = path / DOCUMENT if path.is_dir() else path
-    _require_known(document.baseline, matrix.labels(document), str(file))
+    _require_known(document.baseline, str(file), document)
     for workload in document.workload:
-        if workload.baseline is not None:
-            where = f"{file}, workload {workload.name!r}"
-            _require_known(workload.baseline, matrix.labels(document, workload), where)
+        where = f"{file}, workload {workload.name!r}"
+        _require_known(workload.baseline, where, document, workload)
     return document
 
 
-def _require_known(baseline: str | None, known: list[str], where: str) -> None:
-    if baseline is not None and "{subject}" not in baseline and baseline not in known:
+def _require_known(
+    baseline: str | None, where: str, document: Document, workload: Workload | None = None
+) -> None:
+    if baseline is None or "{subject}" in baseline:
+        return
+    known = matrix.labels(document, workload)
+    if baseline not in known:
         raise UsageProblem(
             f"{where}: baseline = {baseline!r} is not among what is compared",
             suggest.remedy(baseline, known, f"use one of {', '.join(known)}"),
@@ -78,7 +82,11 @@ def subjects_of(name: str) -> list[str]:
     if name == demo.NAME:
         cases = demo.study(trials=1, seed=0).cases
         return list(dict.fromkeys(case.scenario.subject for case in cases))
-    document = find(name).document
+    return subjects_in(find(name).document)
+
+
+def subjects_in(document: Document) -> list[str]:
+    """The subjects that a study of this document measures, in its order."""
     provoked = [document.provoking(one.name) for one in document.provocation]
     parts = [document, *provoked]
     workloads = [workload for part in parts for workload in part.workload]
