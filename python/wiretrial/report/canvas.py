@@ -103,7 +103,7 @@ def finish(layers: Sequence[Row], frame: Frame, height: float, padding: Padding)
 
 def inline_svg(picture: Picture, css_class: str) -> str:
     """The picture for the page: scales with its column, figures on hover, follows the theme."""
-    svg = vl_convert.vegalite_to_svg(picture.chart)
+    svg = _drawn(picture.chart)
     label = escape(picture.alternative, quote=True)
     svg = re.sub(
         r'<svg [^>]*?viewBox="([^"]*)">',
@@ -116,7 +116,7 @@ def inline_svg(picture: Picture, css_class: str) -> str:
 
 def file_svg(picture: Picture) -> str:
     """The picture as a file of its own, on light paper: the same on every processor."""
-    svg = _same_everywhere(_with_titles(vl_convert.vegalite_to_svg(_on_paper(picture))))
+    svg = _same_everywhere(_with_titles(_drawn(_on_paper(picture))))
     title = f"<title>{escape(picture.alternative)}</title>"
     return re.sub(r"(<svg [^>]*>)", lambda found: found[1] + title, svg, count=1)
 
@@ -124,6 +124,10 @@ def file_svg(picture: Picture) -> str:
 def file_png(picture: Picture, scale: float = 2) -> bytes:
     """The picture as PNG, on light paper."""
     return bytes(vl_convert.vegalite_to_png(_on_paper(picture), scale=scale))
+
+
+def _drawn(chart: Row) -> str:
+    return str(vl_convert.vegalite_to_svg(chart))
 
 
 def _on_paper(picture: Picture) -> Row:

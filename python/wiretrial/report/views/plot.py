@@ -28,6 +28,7 @@ _LOOKS = {
 }
 """What of a row decides a mark's look, and of which marks, unless their style says it."""
 _SCALES = {name: {"scale": None} for name in ("color", "shape", "strokeDash", "opacity")}
+_NUMBERS = frozenset({"opacity"})
 _STYLES: dict[str, Row] = {
     "point": {"filled": True, "opacity": 1},
     "text": {"align": "left", "baseline": "middle", "fontSize": 12},
@@ -118,7 +119,8 @@ class Plot:
         for field, (channel, kinds) in _LOOKS.items():
             said = channel in style or (field == "text" and not style["aria"])
             if kind in kinds and field in rows[0] and not said:
-                encoding[channel] = {"field": field, "type": "nominal", **_SCALES.get(channel, {})}
+                measured = "quantitative" if channel in _NUMBERS else "nominal"
+                encoding[channel] = {"field": field, "type": measured, **_SCALES.get(channel, {})}
         if text:
             encoding["text"] = {"field": text, "type": "nominal"}
         self._layers.append({"data": {"values": rows}, "mark": style, "encoding": encoding})
