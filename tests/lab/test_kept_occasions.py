@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,10 @@ KEPT = sorted(STUDIES.glob("*/results/*.jsonl.xz"))
 def test_the_digest_of_a_kept_study_is_still_its_own(file: Path) -> None:
     # A field that is new in a plan or a case changes the digest unless it is left out where it says
     # nothing, and then no occasion could be added.
-    told = kept.read(file)
-    study = Study.model_validate_json(json.dumps(told.head.study))
-    assert {trial.study_digest for trial in told.trials} == {study.digest()}
+    first, rest = kept.unpacked(file.read_bytes()).decode().split("\n", 1)
+    head = kept.Head.model_validate_json(first)
+    study = Study.model_validate_json(json.dumps(head.study))
+    assert re.findall(r'"study_digest":"([^"]*)"', rest) == [study.digest()] * head.trials
 
 
 def test_ctrl_c_leaves_the_measurement_its_own_end() -> None:
@@ -41,16 +44,27 @@ def test_ctrl_c_leaves_the_measurement_its_own_end() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def with_occasions(count: int, path: Path) -> Path:
+@cache
+def occasions(count: int) -> bytes:
     """A file with so many occasions, of a few trials each."""
-    told = kept.read(KEPT[0])
+    told = smallest()
     trials = [
         trial.model_copy(update={"occasion": number})
         for number in range(1, count + 1)
         for trial in told.trials[:2]
     ]
     head = told.head.model_copy(update={"trials": len(trials)})
-    path.write_bytes(kept.pack(head, [{} for _ in trials], trials))
+    return kept.pack(head, [{} for _ in trials], trials)
+
+
+@cache
+def smallest() -> kept.Kept:
+    """What the smallest file holds."""
+    return kept.read(min(KEPT, key=lambda file: file.stat().st_size))
+
+
+def with_occasions(count: int, path: Path) -> Path:
+    path.write_bytes(occasions(count))
     return path
 
 
